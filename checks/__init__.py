@@ -1,0 +1,1 @@
+"""Says whether it is so: doctor and the smoke tests."""

@@ -1,0 +1,94 @@
+"""The whole way of `provision`: carry the plan out, then prove the result by the smoke tests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from provision import engine, guard, seal
+from provision.errors import PaddockError
+from provision.journal import Journal
+from provision.plan import Planned, Wish, host_changes, plan
+from provision.progress import Progress
+from provision.show import summary
+from provision.steps.base import Context
+
+if TYPE_CHECKING:
+    from checks.smoke.run import SmokeReport
+
+SMOKE = "smoke"
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a run talks to the person: shows lines, shows progress, asks before the host changes."""
+
+    show: Callable[[str], None]
+    progress: Callable[[], Progress]
+    consent: Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The plan as it was found, and the smoke report; None where smoke had nothing to do."""
+
+    context: Context
+    planned: list[Planned]
+    smoke: SmokeReport | None
+
+
+def carry_out(options: engine.Options, face: Face) -> Outcome:
+    """Run what is pending; then, for a whole stack, the smoke tests unless they hold already.
+
+    Raises PaddockError: `busy`, `consent-needed`, `declined`, whatever a step meets, `smoke-failed`.
+    """
+    with guard.exclusive(options.site), guard.signals(), guard.storage():
+        engine.tidy(options.site)
+        context = engine.prepare(options)
+        planned = plan(context, Wish(options.begin, options.only))
+        face.show(summary(planned))
+        _permitted(planned, face)
+        with face.progress() as progress:
+            runner = engine.runner(context, options, progress)
+            if any(one.state == "pending" for one in planned):
+                seal.lift(options.site)
+                runner.execute(planned)
+        report = None
+        if not options.only:
+            report = _smoke_once(context, planned, runner.variables, face)
+            engine.put_seal(context, options, planned)
+        return Outcome(context, planned, report)
+
+
+def _permitted(planned: Sequence[Planned], face: Face) -> None:
+    """Nothing is blocked, and the person agrees where the host changes."""
+    for one in planned:
+        if one.state == "blocked":
+            raise PaddockError(one.kind.lacks, step=one.name, remedy=one.remedy)
+    what = ", ".join(one.name for one in host_changes(planned))
+    if what and not face.consent(what):
+        raise PaddockError("declined", what=what)
+
+
+def _smoke_once(
+    context: Context, planned: Sequence[Planned], variables: Mapping[str, str], face: Face
+) -> SmokeReport | None:
+    """Run every level, unless they passed on just this state."""
+    from checks.smoke.run import run_smoke, settings_of
+
+    settings = settings_of(context.folder)
+    journal = Journal(context.site.journal)
+    key = hashlib.sha256(repr([settings, *(one.key for one in planned)]).encode()).hexdigest()
+    last = journal.last().get(SMOKE)
+    if last and last.event == "done" and last.key == key:
+        return None
+    journal.record(SMOKE, "start", key, run=variables["PADDOCK_RUN"])
+    report = run_smoke(context.site.python, context.stack.device, settings, variables, face.show)
+    journal.record(SMOKE, "done" if report.passed else "failed", key)
+    if not report.passed:
+        raise PaddockError(
+            "smoke-failed", levels=", ".join(report.failed), target=context.stack.target
+        )
+    return report

@@ -1,0 +1,85 @@
+"""Examines the machine: reads the facts, asks every check, and orders what they say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from checks.finding import Check, Evidence, Finding, UnreadError
+from checks.registry import CHECKS
+from provision import stack
+from provision.facts import pci, snapshot
+from provision.facts.snapshot import Facts
+
+_FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a known card can have
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The result of one examination. `seconds` is how long it took."""
+
+    facts: Facts
+    findings: list[Finding]
+    seconds: float
+
+
+def examine(target: str | None = None, fresh: bool = False, root: Path = Path("/")) -> Report:
+    """Examine this machine for a target; for None, the one of its accelerators.
+
+    `fresh` repeats what an earlier run has proved; `root` is the prefix of /proc, /sys and /etc.
+    Raises PaddockError `unknown-target`, and `stack-*` for a broken stack file.
+    """
+    begin = time.monotonic()
+    wanted = target if target not in (None, "auto") else _own_target(root)
+    loaded = stack.load(stack.stack_file(wanted or _FALLBACK))
+    facts = snapshot.collect(loaded, fresh, root)
+    return Report(facts, ask(facts), time.monotonic() - begin)
+
+
+def _own_target(root: Path) -> str | None:
+    """The target of this machine's accelerators, where this version has it.
+
+    Otherwise the check of the accelerators says so; the rest can still be examined.
+    """
+    found = pci.target_for(pci.devices(root))
+    return found if found in stack.targets() else None
+
+
+def ask(facts: Facts, checks: Iterable[Check] = CHECKS) -> list[Finding]:
+    """The finding of each check, in order; consequences are marked as such."""
+    found: dict[str, Finding] = {}
+    for check in checks:
+        found[check.id] = _answer(check, facts, found)
+    return list(found.values())
+
+
+def _answer(check: Check, facts: Facts, found: Mapping[str, Finding]) -> Finding:
+    """The finding of one check, or `follows` where an earlier one explains it.
+
+    What stands behind something that is absent or unknown cannot be asked at all. Behind an error
+    it is asked, and only a bad answer is taken for a consequence.
+    """
+    parents = [found[name] for name in check.needs]
+    if cause := next((one for one in parents if one.state in ("absent", "unknown")), None):
+        return Finding("follows", id=check.id, follows=cause.id)
+    finding = msgspec.structs.replace(_ask(check, facts), id=check.id)
+    if finding.state == "ok":
+        return finding
+    cause = next((one for one in parents if one.state in ("error", "follows")), None)
+    if cause is None:
+        return finding
+    root = cause.follows or cause.id
+    return Finding("follows", evidence=finding.evidence, id=check.id, follows=root)
+
+
+def _ask(check: Check, facts: Facts) -> Finding:
+    """Run one check. A check that cannot read or that crashes has found nothing out."""
+    try:
+        return check.run(facts)
+    except UnreadError as error:
+        return Finding("unknown", "unread", evidence=[Evidence(str(error), "collector")])
+    except Exception as error:
+        line = f"{type(error).__name__}: {error}"
+        return Finding("unknown", "crashed", evidence=[Evidence(line, f"check {check.id}")])

@@ -1,0 +1,24 @@
+"""Is the target's environment there, and does its interpreter answer?"""
+
+from __future__ import annotations
+
+from checks.finding import Check, Evidence, Finding, known, ok, provision
+from provision.facts.snapshot import Facts
+
+
+def _run(facts: Facts) -> Finding:
+    environment = known(facts.environment)
+    if environment is None:
+        values = {"target": facts.target}
+        return Finding("absent", "none", values, command=provision(facts.target))
+    if environment.version is None:
+        evidence = [Evidence(environment.problem, environment.python)]
+        step = next((step.name for step in facts.stack.steps if step.kind == "venv"), None)
+        more = ("--from", step) if step else ()
+        values = {"python": environment.python}
+        return Finding("error", "dead", values, evidence, provision(facts.target, *more))
+    line = f"Python {environment.version}, {len(environment.packages)} packages"
+    return ok(line, environment.python)
+
+
+CHECK = Check("environment-python", _run, needs=("leftover-run",))

@@ -1,0 +1,91 @@
+"""What a check says: a state, the evidence, and the values for its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import msgspec
+
+from provision.facts.snapshot import Facts, Unread
+from provision.words import text
+
+# `absent`: not there, and rightly so (nothing is provisioned yet). `follows`: a consequence of
+# what another check found.
+State = Literal["ok", "absent", "warning", "error", "unknown", "follows"]
+T = TypeVar("T")
+
+
+class UnreadError(Exception):
+    """The fact that a check needs could not be read."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """A line that shows the finding, and where it came from."""
+
+    line: str
+    where: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """The answer of one check.
+
+    The sentences stand in the catalogue under `check.ID.CASE.what`, `.cause` and `.fix`; `values`
+    fill them. `command` is what to type, "" where nothing helps by itself; `source` is where the
+    knowledge comes from; `follows` names the check whose finding this one follows from.
+    """
+
+    state: State
+    case: str = "ok"
+    values: dict[str, str] = {}
+    evidence: list[Evidence] = []
+    command: str = ""
+    source: str = ""
+    id: str = ""
+    follows: str = ""
+
+    def part(self, name: str) -> str:
+        """One sentence, `what`, `cause` or `fix`, in the user's language; "" for a good finding."""
+        if self.state in ("ok", "follows"):
+            return ""
+        general = self.case in ("unread", "crashed")
+        key = f"check.{self.case}" if general else f"check.{self.id}.{self.case}"
+        return text(f"{key}.{name}", title=text(f"check.{self.id}.title"), **self.values)
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One check: its id, the checks whose findings explain its own, and the question itself."""
+
+    id: str
+    run: Callable[[Facts], Finding]
+    needs: tuple[str, ...] = ()
+
+
+def ok(line: str, where: str) -> Finding:
+    """A good finding with its evidence."""
+    return Finding("ok", evidence=[Evidence(line, where)])
+
+
+def known(fact: T | Unread) -> T:
+    """The fact itself. Raises UnreadError when it could not be read."""
+    if isinstance(fact, Unread):
+        raise UnreadError(fact.reason)
+    return fact
+
+
+def present(fact: T | Unread | None) -> T:
+    """A fact that is there. Raises UnreadError; another check says that it is not there."""
+    value = known(fact)
+    if value is None:
+        raise UnreadError("not there")
+    return value
+
+
+def gib(size: int) -> str:
+    """A size in bytes as a person says it: `3.4 GiB`."""
+    return f"{size / 2**30:.1f} GiB"
+
+
+def provision(target: str, *more: str) -> str:
+    """The command that provisions a target."""
+    return " ".join(["paddock provision --target", target, *more])

@@ -1,0 +1,44 @@
+"""Does the device plugin load into Paddle, and if not, why?"""
+
+from __future__ import annotations
+
+import datetime
+
+from checks.finding import Check, Evidence, Finding, State, present, provision
+from provision.facts.plugin import Plugin
+from provision.facts.snapshot import Facts
+
+_SOURCE = "measured: plugins built for and run with paddlepaddle 2.6.2 to 3.3.1"
+
+
+def _run(facts: Facts) -> Finding:
+    plugin = present(facts.plugin)
+    evidence = [Evidence(plugin.line, _where(plugin))]
+    if plugin.verdict == "loads":
+        return Finding("ok", evidence=evidence)
+    evidence += [Evidence(line, "the plugin itself") for line in plugin.said]
+    evidence += [Evidence(hint, "ELF symbols") for hint in plugin.hints]
+    values = {"folder": plugin.folder, "device": facts.device}
+    state: State = "unknown" if plugin.verdict == "unknown" else "error"
+    return Finding(state, plugin.verdict, values, evidence, _command(facts, plugin), _SOURCE)
+
+
+def _where(plugin: Plugin) -> str:
+    """Where the evidence came from, and when, where it is remembered."""
+    if plugin.proved is None:
+        return plugin.where
+    then = datetime.datetime.fromtimestamp(plugin.proved).astimezone()
+    return f"{plugin.where}, {then:%Y-%m-%d %H:%M}; nothing has changed since"
+
+
+def _command(facts: Facts, plugin: Plugin) -> str:
+    """Make again what is at fault: Paddle itself, or the plugin."""
+    wanted = "packages" if plugin.verdict == "paddle" else "wheel"
+    steps = (step for step in facts.stack.steps if step.kind == wanted and step.lock != "build")
+    step = next(steps, None)
+    return provision(facts.target, *(("--from", step.name) if step else ()))
+
+
+CHECK = Check(
+    "plugin-loads", _run, needs=("environment-python", "leftover-run", "stack-lock", "plugin-root")
+)

@@ -1,0 +1,132 @@
+"""Shows an examination: lines for people, JSON for programs, a status for scripts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import msgspec
+
+from checks.accelerator_known import summary
+from checks.doctor import Report
+from checks.finding import Finding, gib
+from provision.facts.snapshot import Facts, Unread
+from provision.words import text
+
+SCHEMA = "paddock/doctor/1"
+HEALTHY, WARNINGS, ERRORS, UNKNOWN = 0, 10, 11, 12
+
+_ORDER = ("error", "warning", "unknown", "absent")  # worst first
+_SIGN = {"error": "x", "warning": "!", "unknown": "?", "absent": "-"}
+_COLOUR = {"error": "31", "warning": "33", "unknown": "35", "absent": "36"}
+
+
+def status(report: Report) -> int:
+    """The exit status: 0 healthy, 10 warnings, 11 errors, 12 where something is unknown only."""
+    states = {finding.state for finding in report.findings}
+    ranks = (("error", ERRORS), ("warning", WARNINGS), ("unknown", UNKNOWN))
+    return next((number for state, number in ranks if state in states), HEALTHY)
+
+
+def to_json(report: Report) -> dict[str, object]:
+    """The examination as a JSON object of plain values, schema `paddock/doctor/1`."""
+    return {
+        "schema": SCHEMA,
+        "status": status(report),
+        "target": report.facts.target,
+        "machine": machine_line(report.facts),
+        "seconds": round(report.seconds, 3),
+        "findings": [_finding(finding) for finding in report.findings],
+        "facts": msgspec.to_builtins(report.facts),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """One finding with its sentences."""
+    sentences = {name: finding.part(name) for name in ("what", "cause", "fix")}
+    title = text(f"check.{finding.id}.title")
+    return {**msgspec.to_builtins(finding), "title": title, **sentences}
+
+
+def lines(report: Report, colour: bool | None = None) -> list[str]:
+    """The examination for people. `colour` None: on a terminal, unless NO_COLOR is set."""
+    if colour is None:
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    problems = [one for state in _ORDER for one in report.findings if one.state == state]
+    shown = [line for one in problems for line in _problem(one, report, colour)]
+    return [
+        machine_line(report.facts),
+        *([""] if shown else []),
+        *shown,
+        *([""] if shown else []),
+        _tally(report),
+        text("doctor.next", command=_next(problems, report.facts.target)),
+    ]
+
+
+def machine_line(facts: Facts) -> str:
+    """What machine this is, in one line."""
+    return ", ".join(part for part in _machine_parts(facts) if part)
+
+
+def _machine_parts(facts: Facts) -> Iterator[str]:
+    if isinstance(facts.accelerators, list) and facts.accelerators:
+        yield summary(facts.accelerators)
+    elif isinstance(facts.accelerators, list):
+        yield text("doctor.no-accelerator")
+    machine = facts.machine
+    if not isinstance(machine, Unread):
+        yield f"{machine.name or machine.system} {machine.arch}"
+        yield text("doctor.container", kind=machine.container) if machine.container else ""
+        yield text("doctor.cpus", count=machine.cpus)
+        yield gib(machine.memory) if machine.memory else ""
+    environment = facts.environment
+    if environment is not None and not isinstance(environment, Unread):
+        paddle = environment.packages.get("paddlepaddle")
+        yield f"paddlepaddle {paddle}" if paddle else ""
+
+
+def _problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
+    """The lines of one finding that is not good."""
+    yield _paint(f"{_SIGN[finding.state]}  {finding.part('what')}", finding.state, colour) + (
+        f"  [{finding.id}]"
+    )
+    for evidence in finding.evidence:
+        yield _row("seen", f"{evidence.line}  ({evidence.where})")
+    follow = sum(one.follows == finding.id for one in report.findings)
+    follow *= finding.state == "error"  # what stands behind something absent is no finding
+    consequences = text("doctor.follow", count=follow) if follow else ""
+    yield from _rows("so", " ".join(filter(None, (finding.part("cause"), consequences))))
+    yield from _rows("fix", "  ".join(filter(None, (finding.part("fix"), finding.command))))
+    yield from _rows("known", finding.source)
+
+
+def _rows(name: str, value: str) -> Iterator[str]:
+    """A row, unless it would be empty."""
+    if value:
+        yield _row(name, value)
+
+
+def _row(name: str, value: str) -> str:
+    return f"     {text(f'doctor.{name}')}  {value}"
+
+
+def _paint(line: str, state: str, colour: bool) -> str:
+    """Colour only repeats what the sign says."""
+    return f"\033[{_COLOUR[state]}m{line}\033[0m" if colour else line
+
+
+def _tally(report: Report) -> str:
+    """How many checks hold, and how many could not be asked."""
+    states = [finding.state for finding in report.findings]
+    holding = text("doctor.hold", count=states.count("ok"))
+    follows = states.count("follows")
+    return holding + (text("doctor.not-asked", count=follows) if follows else "")
+
+
+def _next(problems: list[Finding], target: str) -> str:
+    """What to do next: what the worst finding asks for; the smoke tests where there is none."""
+    if not problems:
+        return f"paddock smoke --target {target}"
+    return problems[0].command or problems[0].part("fix") or problems[0].part("what")

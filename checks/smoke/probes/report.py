@@ -1,0 +1,59 @@
+"""The result of a probe: JSON lines, each written at once.
+
+A probe may hang or die in any line of native code. Since every check is announced before it
+starts, what is in the file then still tells which check that was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+Check = Callable[[], str]
+
+
+class Report:
+    """Appends events to the result file. Every line is one JSON object with a field `event`."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def write(self, event: str, **values: object) -> None:
+        """Append one event with a single write, so that no line is ever half there for long."""
+        line = json.dumps({"event": event, **values}, ensure_ascii=False)
+        os.write(self._file, (line + "\n").encode())
+
+    def check(self, name: str, run: Check) -> bool:
+        """Run one check and record it; whether it passed.
+
+        `run` returns one line of detail and raises what it finds wrong.
+        """
+        self.write("start", name=name)
+        begin = time.monotonic()
+        detail, error = "", None
+        try:
+            detail = run()
+        except Exception as problem:  # whatever it is, it is a finding, and the next check runs
+            error = explain(problem)
+        seconds = round(time.monotonic() - begin, 4)
+        passed = error is None
+        self.write(
+            "check", name=name, passed=passed, detail=detail, seconds=seconds, error=error
+        )  # fmt: skip
+        return passed
+
+    def checks(self, found: Sequence[tuple[str, Check]], after: Callable[[], None]) -> None:
+        """Run checks in order, `after` following each: it records what must survive a crash."""
+        for name, run in found:
+            self.check(name, run)
+            after()
+
+
+def explain(problem: Exception) -> str:
+    """An exception as one line. Paddle's texts are pages: the sentence that says why is kept."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    said = [line for line in lines if "Error:" in line or line.startswith("[Hint")]
+    return f"{type(problem).__name__}: {(said or lines or ['no message'])[0][:500]}"

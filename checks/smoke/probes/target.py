@@ -1,0 +1,134 @@
+"""The device under test: tensors on it, comparisons against the CPU, and the proof of place."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import paddle
+from report import Report, explain
+
+Array = Any  # a numpy array; the stacks' numpy versions disagree about its type parameters
+Tensor = Any  # a paddle tensor
+
+
+class Elsewhere(AssertionError):
+    """A result that is not on the device under test."""
+
+
+class Target:
+    """One device, the tolerances, and a tally of the places where its results were found."""
+
+    def __init__(self, device: str, spec: dict[str, Any], report: Report) -> None:
+        self.device = device
+        self.spec = spec
+        self.report = report
+        self.places: Counter[str] = Counter()
+
+    def select(self) -> str:
+        """Make the device the default one and record what the plugin counted so far."""
+        types = paddle.device.get_all_custom_device_type() or []
+        self.report.write("begin", registered=list(types), counters=counters(self.device))
+        return str(paddle.set_device(self.device))
+
+    def prove(self) -> None:
+        """Record where results were found and what the plugin has counted by now."""
+        self.report.write("proof", places=dict(self.places), counters=counters(self.device))
+
+    def tensor(self, array: Array, dtype: str | None = None, leaf: bool = False) -> Tensor:
+        """The array as a tensor on the current device; `leaf` asks for its gradient."""
+        made = paddle.to_tensor(array, dtype=dtype)
+        made.stop_gradient = not leaf
+        return made
+
+    def read(self, result: Tensor) -> Array:
+        """A result's values, after its place is checked and counted. bfloat16 as float32.
+
+        Raises Elsewhere when the tensor is not on the device.
+        """
+        where = place(result)
+        self.places[where] += 1
+        if where.partition(":")[0] != self.device:
+            raise Elsewhere(f"the result is on {where}, not on {self.device}")
+        return values(result)
+
+    def agree(self, run: Callable[..., Any], *arrays: Array) -> str:
+        """Check that `run` over the arrays gives on the device what it gives on the CPU."""
+        found = [self.read(r) for r in several(run(*map(self.tensor, arrays)))]
+        with on_cpu():
+            wanted = [values(r) for r in several(run(*map(self.tensor, arrays)))]
+        if len(found) != len(wanted):
+            raise AssertionError(f"{len(found)} results, the CPU gives {len(wanted)}")
+        worst = max(self.close(a, b) for a, b in zip(found, wanted, strict=True))
+        return f"{len(found)} results, largest difference {worst:.1e}"
+
+    def close(self, found: Array, wanted: Array, dtype: str | None = None) -> float:
+        """The largest difference of two arrays, which must be within the dtype's tolerance.
+
+        Raises AssertionError on another shape, dtype or value.
+        """
+        if found.shape != wanted.shape or (dtype is None and found.dtype != wanted.dtype):
+            raise AssertionError(
+                f"{found.dtype}{list(found.shape)} instead of {wanted.dtype}{list(wanted.shape)}"
+            )
+        relative, absolute = self.spec["tolerance"].get(dtype or str(wanted.dtype), (0, 0))
+        np.testing.assert_allclose(found, wanted, relative, absolute)
+        if found.dtype == bool or not found.size:
+            return 0.0
+        return float(np.max(np.abs(found - wanted)))
+
+
+def place(tensor: Tensor) -> str:
+    """Where a tensor is, as Paddle says: `cpu` or `loopback:0`."""
+    match = re.fullmatch(r"Place\((.+)\)", str(tensor.place))
+    return match[1] if match else str(tensor.place)
+
+
+def values(tensor: Tensor) -> Array:
+    """A tensor's values as numpy; bfloat16, which numpy does not know, as float32."""
+    return (tensor.astype("float32") if tensor.dtype == paddle.bfloat16 else tensor).numpy()
+
+
+def several(result: Any) -> Sequence[Tensor]:
+    """One result or many, as a list."""
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+@contextmanager
+def on_cpu() -> Iterator[None]:
+    """Make the CPU the default device for a while."""
+    before = paddle.get_device()
+    paddle.set_device("cpu")
+    try:
+        yield
+    finally:
+        paddle.set_device(before)
+
+
+def counters(device: str) -> dict[str, Any]:
+    """What the device's plugin counted in this process, or why it cannot say."""
+    try:
+        plugin = importlib.import_module(f"paddle_custom_device.{device}")
+        counted: dict[str, Any] = plugin.stats()
+    except Exception as problem:  # e.g. installed but not loaded: the verdict weighs it
+        return {"unavailable": explain(problem)}
+    return counted
+
+
+def arguments(description: str) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """The command line of a probe, and the settings in its --spec file."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--device", required=True, help="Paddle's name of the device")
+    parser.add_argument("--out", required=True, type=Path, help="result file, JSON lines")
+    parser.add_argument("--spec", required=True, type=Path, help="settings, JSON")
+    given = parser.parse_args()
+    spec: dict[str, Any] = json.loads(given.spec.read_text(encoding="utf-8"))
+    return given, spec

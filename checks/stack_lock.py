@@ -1,0 +1,36 @@
+"""Is what is installed what the lock says?"""
+
+from __future__ import annotations
+
+from checks.finding import Check, Evidence, Finding, known, ok, provision
+from provision.facts.installed import Difference
+from provision.facts.snapshot import Facts
+
+_SHOWN = 5  # lines of evidence; the count says the rest
+
+
+def _run(facts: Facts) -> Finding:
+    comparison = known(facts.comparison)
+    if comparison is None:
+        return Finding("unknown", "no-lock", {"target": facts.target})
+    where = f"images/{facts.target}/locks/{comparison.release}"
+    wrong = comparison.differences
+    if not wrong:
+        return ok(f"{comparison.locked} packages as locked, {comparison.release}", where)
+    evidence = [Evidence(_line(one), f"{where}/{one.layer}.txt") for one in wrong[:_SHOWN]]
+    values = {"count": str(len(wrong)), "release": comparison.release, "name": wrong[0].name}
+    return Finding("error", "differs", values, evidence, _command(facts, wrong))
+
+
+def _line(one: Difference) -> str:
+    return f"{one.name} {one.found or 'is not installed'}, locked {one.wanted}"
+
+
+def _command(facts: Facts, wrong: list[Difference]) -> str:
+    """Run again from the first step that installs one of these layers."""
+    layers = {one.layer for one in wrong}
+    step = next((step.name for step in facts.stack.steps if step.lock in layers), None)
+    return provision(facts.target, *(("--from", step) if step else ()))
+
+
+CHECK = Check("stack-lock", _run, needs=("environment-python", "leftover-run"))

@@ -1,0 +1,11 @@
+#include "kernels/kernels.h"
+
+namespace loopback {
+
+void RegisterKernels() {
+  RegisterContiguous();
+  RegisterStridedCopy();
+  RegisterFill();
+}
+
+}  // namespace loopback

@@ -1,0 +1,70 @@
+#include "kernels/tensor.h"
+
+#include <stdexcept>
+
+namespace loopback {
+
+Extents Dims(const PD_Tensor* tensor) {
+  Extents dims(PD_TensorGetNumDims(tensor, nullptr));
+  for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = PD_TensorGetDim(tensor, i, nullptr);
+  return dims;
+}
+
+Extents Strides(const PD_Tensor* tensor) {
+  Extents strides(PD_TensorGetNumStrides(tensor, nullptr));
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    strides[i] = PD_TensorGetStride(tensor, i, nullptr);
+  }
+  return strides;
+}
+
+Extents ContiguousStrides(const Extents& dims) {
+  Extents strides(dims.size());
+  std::int64_t step = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= dims[i];
+  }
+  return strides;
+}
+
+void* Data(const PD_Tensor* tensor) { return PD_TensorGetDataPointer(tensor, nullptr); }
+
+void* AllocateDense(const PD_DeviceContext* context, PD_Tensor* tensor, PD_DataType dtype) {
+  const Extents strides = ContiguousStrides(Dims(tensor));
+  PD_TensorSetStrides(tensor, static_cast<std::int64_t>(strides.size()), strides.data(), nullptr);
+  PD_TensorSetOffset(tensor, 0, nullptr);
+  return PD_DeviceContextAllocateTensor(context, tensor, 0, dtype, nullptr);
+}
+
+std::int64_t ElementCount(const Extents& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  return count;
+}
+
+std::size_t ElementSize(PD_DataType dtype) {
+  switch (dtype) {
+    case BOOL:
+    case UINT8:
+    case INT8:
+      return 1;
+    case INT16:
+    case FLOAT16:
+    case BFLOAT16:
+      return 2;
+    case INT32:
+    case FLOAT32:
+      return 4;
+    case INT64:
+    case FLOAT64:
+    case COMPLEX64:
+      return 8;
+    case COMPLEX128:
+      return 16;
+    default:
+      throw std::invalid_argument("no kernel of the loopback device handles tensors of this type");
+  }
+}
+
+}  // namespace loopback

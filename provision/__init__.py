@@ -1,0 +1,1 @@
+"""Makes a machine what a stack says: stack -> lock -> facts -> plan -> run."""

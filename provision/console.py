@@ -1,0 +1,153 @@
+"""Between the tasks and the terminal: options, consent, errors and exit statuses."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json as json_module
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from invoke.tasks import Task
+
+from provision.engine import Options
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.paths import ROOT
+from provision.words import text
+
+
+def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
+    """An Invoke task of a function that returns its exit status.
+
+    Its texts come from the catalogue; what it raises becomes sentences and a status.
+    """
+
+    @functools.wraps(body)
+    def wrapped(*args: object, **kwargs: object) -> None:
+        if status := _status(body, args, kwargs):
+            raise SystemExit(status)
+
+    wrapped.__doc__ = text(f"task.{body.__name__.replace('_', '-')}")
+    flags = list(inspect.signature(body).parameters)[1:]
+    helps = {flag: text(f"flag.{flag.strip('_')}") for flag in flags}
+    return Task(wrapped, help=helps, auto_shortflags=False)
+
+
+def _status(body: Callable[..., int], args: tuple[object, ...], kwargs: dict[str, object]) -> int:
+    """The exit status of a task, whatever happens in it."""
+    json = bool(kwargs.get("json"))
+    try:
+        return body(*args, **kwargs)
+    except KeyboardInterrupt:
+        return _say(PaddockError("interrupted"), json=json)
+    except PaddockError as error:
+        return _say(error, json=json)
+    except BrokenPipeError:  # the reader (`head`, a pager) has gone: nobody is left to tell
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        return 0
+    except Exception as error:
+        import traceback
+
+        trace = tuple(traceback.format_exc().rstrip().splitlines())
+        return _say(PaddockError("internal", trace, reason=repr(error)), json=json)
+
+
+def _say(error: PaddockError, *, json: bool) -> int:
+    """Print a failure: sentences to standard error, with --json the object to standard output."""
+    from provision.show import error_lines
+
+    if json:
+        show_json({"schema": "paddock/error/1", **error.to_json()})
+    for line in error_lines(error):
+        print(line, file=sys.stderr)
+    return error.status
+
+
+def show_json(value: object) -> None:
+    """One JSON document on standard output."""
+    print(json_module.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show(line: str = "") -> None:
+    """One line for a person; what the terminal's encoding lacks is replaced, never an error."""
+    encoding = sys.stdout.encoding or "ascii"
+    print(line.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def options(  # noqa: PLR0913 - one parameter a flag
+    target: str, release: str, stack: str, begin: str, only: str, offline: bool,
+    ca_bundle: str, index_url: str, jobs: int,
+) -> Options:  # fmt: skip
+    """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
+
+    Raises PaddockError `bad-option`, `no-target-for-card`.
+    """
+    if jobs < 0:
+        raise PaddockError("bad-option", option="--jobs", value=jobs, wanted=text("wanted.jobs"))
+    bundle = Path(ca_bundle).expanduser() if ca_bundle else None
+    if bundle and not bundle.is_file():
+        raise PaddockError(
+            "bad-option", option="--ca-bundle", value=bundle, wanted=text("wanted.file")
+        )
+    if index_url and not index_url.startswith(("https://", "http://", "file://")):
+        raise PaddockError(
+            "bad-option", option="--index-url", value=index_url, wanted=text("wanted.url")
+        )
+    network = Network(offline, bundle.resolve() if bundle else None, index_url or None)
+    return Options(
+        target=named(target),
+        release=release or None,
+        stack=Path(stack).expanduser().absolute() if stack else None,
+        begin=begin or None,
+        only=tuple(name for name in only.split(",") if name),
+        network=network,
+        jobs=jobs or os.cpu_count() or 1,
+    )
+
+
+_ALIASES = {"npu": "ascend910b", "gcu": "s60"}
+
+
+def named(target: str) -> str:
+    """The target's own name: aliases resolved, and `auto` by the machine."""
+    return found_target() if target == "auto" else _ALIASES.get(target, target)
+
+
+def found_target() -> str:
+    """The target of the accelerator in this machine; loopback where there is none.
+
+    Raises PaddockError `no-target-for-card` when this version has none for the card found.
+    """
+    from provision.facts.pci import devices, target_for
+    from provision.stack import targets
+
+    name = target_for(devices()) or "loopback"
+    if name != "loopback" and name not in targets():
+        raise PaddockError("no-target-for-card", card=name)
+    return name
+
+
+def consent(what: str, *, yes: bool) -> bool:
+    """Whether the host may be changed. Raises PaddockError `consent-needed` without a terminal."""
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise PaddockError("consent-needed", what=what)
+    try:
+        answer = input(f"  {text('consent.ask', what=what)} ").strip().lower()
+    except EOFError:
+        return False
+    return answer in ("", "y", "yes", "是", "好")
+
+
+def run_tool(name: str, *arguments: str) -> int:
+    """Run pytest or the benchmarks in the development environment, made when it is not there."""
+    import subprocess
+
+    from provision import bootstrap
+
+    env = bootstrap.environment(ROOT / "requirements-dev.lock")
+    return subprocess.call([env / "bin" / "python", "-m", name, *arguments], cwd=ROOT)

@@ -1,0 +1,124 @@
+"""The way of `provision`: stack -> lock -> facts -> plan -> run, for one target on this machine."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from provision import seal
+from provision.network import Network
+from provision.paths import IMAGES, cache_dir
+from provision.site import Site
+
+if TYPE_CHECKING:
+    from provision.plan import Planned
+    from provision.progress import Progress
+    from provision.run import Runner
+    from provision.steps.base import Context
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for. `target` is a name, never `auto`; `jobs` counts compilers."""
+
+    target: str
+    release: str | None = None
+    stack: Path | None = None
+    begin: str | None = None
+    only: tuple[str, ...] = ()
+    network: Network = field(default_factory=Network)
+    jobs: int = 1
+
+    @property
+    def site(self) -> Site:
+        """Where the target lives."""
+        return Site(self.target)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the target's data."""
+        return self.stack.parent if self.stack else IMAGES / self.target
+
+    @property
+    def fingerprint(self) -> str:
+        """What a seal has to match."""
+        return seal.fingerprint(self.folder, self.release or "")
+
+
+def holding(options: Options) -> int | None:
+    """How many steps hold where there is nothing to do; None where a plan has to be made.
+
+    Reads no more than the seal and the times of files.
+    """
+    if options.begin or options.only or not options.folder.is_dir():
+        return None
+    return seal.holds(options.site, options.fingerprint)
+
+
+def prepare(options: Options) -> Context:
+    """The stack, and the facts that a plan needs.
+
+    Raises PaddockError of the classes `stack-*`, `unknown-*`.
+    """
+    from packaging.specifiers import SpecifierSet
+
+    from provision import stack
+    from provision.facts.pythons import interpreters
+    from provision.steps.base import Context
+
+    loaded = stack.load(options.stack or stack.stack_file(options.target))
+    release = loaded.release(options.release)
+    fits = SpecifierSet(loaded.python)
+    found = next(interpreters(lambda version: "{}.{}".format(*version) in fits), None)
+    return Context(loaded, options.folder, release, options.site, found[0] if found else None)
+
+
+def runner(context: Context, options: Options, progress: Progress) -> Runner:
+    """What carries out a plan, and later starts the smoke tests in the same surroundings.
+
+    The run's name holds the time and a random part: it names the folder of its logs, and marks
+    its processes.
+    """
+    from provision.run import Runner, Settings
+
+    name = time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8]
+    settings = Settings(options.network, options.jobs, name)
+    return Runner(context, settings, settings.variables(cache_dir()), progress)
+
+
+def tidy(site: Site) -> int:
+    """End what a killed run left running; returns the number of processes."""
+    from provision.journal import Journal
+    from provision.process import end_orphans
+
+    runs = {entry.run for entry in Journal(site.journal).last().values() if entry.event == "start"}
+    return sum(end_orphans(run) for run in runs if run)
+
+
+def put_seal(context: Context, options: Options, planned: list[Planned]) -> None:
+    """Seal a state in which every step holds and the smoke tests have passed."""
+    from provision.journal import Journal
+
+    last = Journal(context.site.journal).last()
+    shown = [w for one in planned if one.name in last for w in last[one.name].witnesses]
+    seal.put(
+        options.site, options.fingerprint, len(planned), [(w.path, w.size, w.mtime) for w in shown]
+    )
+
+
+def write_locks(options: Options) -> list[Path]:
+    """Resolve the wanted release, or all of them, anew; returns the files written."""
+    from provision import lock
+    from provision.run import Settings
+
+    context = prepare(options)
+    variables = Settings(options.network, options.jobs, "lock").variables(cache_dir())
+    releases = [context.release] if options.release else list(context.stack.releases)
+    return [
+        path
+        for release in releases
+        for path in lock.write(options.folder, context.stack, release, variables)
+    ]

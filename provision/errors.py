@@ -1,0 +1,88 @@
+"""Every failure a user can meet: a code, an exit status by class, and three sentences.
+
+The sentences (what happened, likely cause, what to do) stand in the catalogue under
+`error.CODE.what`, `.cause` and `.do`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from provision.words import text
+
+USAGE, STACK, MACHINE, NETWORK, INTEGRITY, STEP, SMOKE, BUSY, INTERNAL, INTERRUPTED = (
+    2, 3, 4, 5, 6, 7, 8, 9, 70, 130,
+)  # fmt: skip
+
+STATUS: Final[dict[str, int]] = {
+    "unknown-target": USAGE,
+    "unknown-release": USAGE,
+    "unknown-step": USAGE,
+    "unknown-backend": USAGE,
+    "unknown-level": USAGE,
+    "bad-option": USAGE,
+    "bad-text": USAGE,
+    "no-target-for-card": USAGE,
+    "consent-needed": USAGE,
+    "declined": USAGE,
+    "stack-missing": STACK,
+    "stack-syntax": STACK,
+    "stack-field": STACK,
+    "stack-type": STACK,
+    "no-compiler": MACHINE,
+    "no-python": MACHINE,
+    "disk-full": MACHINE,
+    "read-only": MACHINE,
+    "not-provisioned": MACHINE,
+    "needs-step": MACHINE,
+    "no-network": NETWORK,
+    "offline-missing": NETWORK,
+    "bad-certificate": NETWORK,
+    "wrong-hash": INTEGRITY,
+    "step-failed": STEP,
+    "step-unverified": STEP,
+    "smoke-failed": SMOKE,
+    "busy": BUSY,
+    "interrupted": INTERRUPTED,
+    "internal": INTERNAL,
+}
+
+
+class PaddockError(Exception):
+    """A failure with a remedy.
+
+    `code` is a key of STATUS; `values` fill the sentences; `details` are lines shown below them
+    (the last lines of a log, say).
+    """
+
+    def __init__(self, code: str, details: tuple[str, ...] = (), **values: object) -> None:
+        super().__init__(code, values)
+        self.code = code
+        self.values = values
+        self.details = details
+
+    @property
+    def status(self) -> int:
+        """The exit status of this failure's class."""
+        return STATUS[self.code]
+
+    def part(self, name: str) -> str:
+        """One sentence, `what`, `cause` or `do`, in the user's language."""
+        return text(f"error.{self.code}.{name}", **self.values)
+
+    def __str__(self) -> str:
+        return "\n".join(self.part(name) for name in ("what", "cause", "do"))
+
+    def to_json(self) -> dict[str, object]:
+        """The failure as a JSON object: code, status, the sentences and the details."""
+        parts = {name: self.part(name) for name in ("what", "cause", "do")}
+        return {"code": self.code, "status": self.status, **parts, "details": list(self.details)}
+
+
+def unknown_name(code: str, name: str, known: list[str]) -> PaddockError:
+    """An error of `code` that names what exists and the nearest of it."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = text("nearest", name=near[0]) if near else ""
+    return PaddockError(code, name=name, known=", ".join(known), hint=hint)

@@ -1,0 +1,141 @@
+"""An environment's interpreter and distributions, against the lock; nothing is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from provision.facts.command import run
+from provision.site import Site
+from provision.stack import Layer
+
+LAYERS: tuple[Layer, ...] = ("framework", "build", "paddlenlp", "model")
+_LIMIT = 20.0  # seconds
+_ASK = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """A provisioned environment. `version` is None when its interpreter does not answer."""
+
+    python: str
+    version: str | None
+    problem: str
+    packages: dict[str, str]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A package that is not as locked; `found` is None when it is not installed."""
+
+    layer: Layer
+    name: str
+    wanted: str
+    found: str | None
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The environment against the release whose lock is nearest to it."""
+
+    release: str
+    locked: int
+    differences: list[Difference]
+
+
+def environment(site: Site) -> Environment | None:
+    """The environment of a target; None while there is none.
+
+    Its interpreter is started with `-I -S`, so that no package of it can spoil the answer.
+    """
+    if not site.env.exists():
+        return None
+    packages = distributions(site.site_packages) if site.site_packages else {}
+    try:
+        answer = run([site.python, "-I", "-S", "-c", _ASK], _LIMIT)
+    except OSError as error:
+        problem = f"{site.python}: {error.strerror}"
+        return Environment(str(site.python), None, problem, packages)
+    version = answer.out.strip() if answer.status == 0 else None
+    problem = "" if version else next(iter(answer.lines), f"exit status {answer.status}")
+    return Environment(str(site.python), version, problem, packages)
+
+
+def distributions(site_packages: Path) -> dict[str, str]:
+    """Name (normalised) and version of each installed distribution, from its folder's name."""
+    folders = site_packages.glob("*-*.dist-info")
+    found = [folder for folder in folders if (folder / "METADATA").is_file()]
+    pairs = [folder.name.removesuffix(".dist-info").rpartition("-") for folder in found]
+    return {_normal(name): version for name, _, version in pairs}
+
+
+def compare(env: Environment, locks: Path, default: str) -> Comparison | None:
+    """The environment against the nearest of the releases locked in this folder.
+
+    None when there is no lock. `default` wins between releases that are equally near.
+    """
+    folders = sorted(locks.glob("*/"), key=lambda folder: folder.name != default)
+    made = [_compared(env, folder) for folder in folders if (folder / "framework.txt").is_file()]
+    return min(made, key=lambda made: len(made.differences), default=None)
+
+
+def _compared(env: Environment, folder: Path) -> Comparison:
+    """The environment against the lock of one release."""
+    locked = [
+        (layer, name, version)
+        for layer in LAYERS
+        for name, version in pins(_text(folder / f"{layer}.txt"), env.version or "").items()
+    ]
+    differences = [
+        Difference(layer, name, version, env.packages.get(name))
+        for layer, name, version in locked
+        if not _same(env.packages.get(name), version)
+    ]
+    return Comparison(folder.name, len(locked), differences)
+
+
+def pins(text: str, python: str) -> dict[str, str]:
+    """Name and version of each `==` pin of a lock that applies to a Python version (`3.11.7`).
+
+    The text is in pip's requirements format: hashes, markers, comments, continued lines.
+    """
+    from packaging.requirements import Requirement
+
+    place = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
+    wanted = {}
+    for line in _requirement_lines(text):
+        pin = Requirement(line)
+        exact = [spec.version for spec in pin.specifier if spec.operator == "=="]
+        if exact and (pin.marker is None or pin.marker.evaluate(place)):
+            wanted[_normal(pin.name)] = exact[0]
+    return wanted
+
+
+def _requirement_lines(text: str) -> Iterator[str]:
+    """The requirements of a lock, without continuations, hashes, comments and options."""
+    for line in text.replace("\\\n", " ").splitlines():
+        requirement = re.split(r"(?:^|\s)(?:#|--)", line.strip(), maxsplit=1)[0].strip()
+        if requirement and not requirement.startswith("-"):
+            yield requirement
+
+
+def _same(found: str | None, wanted: str) -> bool:
+    """Whether two versions are equal, also when they are spelled differently (1.0, 1.0.0)."""
+    if found is None or found == wanted:
+        return found == wanted
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(found) == Version(wanted)
+    except InvalidVersion:
+        return False
+
+
+def _normal(name: str) -> str:
+    """A distribution's name as the packaging standards compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _text(path: Path) -> str:
+    """A lock of one layer; "" when the release has none."""
+    return path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -1,0 +1,131 @@
+"""Loads Paddle with its plugins in a subprocess, and says what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from provision.facts.command import Answer, run
+
+LIMIT = 60.0  # seconds; a cold import of Paddle on a slow disk takes more than 20
+
+# `skipped`: Paddle declined the plugin (made for another release); `symbol`: it needs a symbol
+# that it does not find; `broken`: no library that the loader takes; `raises`: the import fails
+# with the plugin and succeeds without; `paddle`: Paddle itself does not import.
+Verdict = Literal[
+    "loads", "skipped", "symbol", "broken", "hangs", "crashes", "raises", "paddle", "absent",
+    "unknown",
+]  # fmt: skip
+
+_LOG = re.compile(r"^[IWEF]\d{4} [\d:.]+\s+\d+ \S+\] ")
+_MARK = "paddock-device-types "
+_PROBE = f"""\
+import json, paddle
+print({_MARK!r} + json.dumps(paddle.device.get_all_custom_device_type()), flush=True)
+"""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A verdict with the line that shows it and where that line came from.
+
+    `said` is what a skipped plugin itself printed just before Paddle skipped it.
+    """
+
+    verdict: Verdict
+    line: str
+    where: str
+    types: list[str] = []
+    said: list[str] = []
+
+
+def load(python: Path, device: str, limit: float = LIMIT) -> Loaded:
+    """Import Paddle in this interpreter and judge whether `device` registered.
+
+    Where that ends badly, Paddle is imported once more without plugins, to tell whose fault it is.
+    Takes as long as these imports, at most twice `limit` seconds.
+    """
+    made = judge(_import(python, limit), device)
+    if made.verdict in ("hangs", "crashes", "raises", "unknown"):
+        alone = _import(python, limit, CUSTOM_DEVICE_ROOT="")
+        if alone.status != 0 or _types(alone) is None:
+            return Loaded("paddle", _last(alone), "import paddle, without plugins")
+    return made
+
+
+def _import(python: Path, limit: float, **more: str) -> Answer:
+    """What an import of Paddle says. Its log goes to standard error, whatever the user set."""
+    env = {**os.environ, "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1", **more}
+    try:
+        return run([python, "-W", "ignore", "-c", _PROBE], limit, env, cwd=python.parent)
+    except OSError as error:
+        return Answer(127, "", f"{python}: {error.strerror}")
+
+
+def judge(answer: Answer, device: str) -> Loaded:
+    """The verdict on an import. Pure."""
+    where = "import paddle"
+    types = _types(answer)
+    for verdict, pattern in _SIGNS:
+        if line := _line(answer, pattern):
+            said = _said(answer, line) if verdict == "skipped" else []
+            return Loaded(verdict, line, where, types or [], said)
+    if answer.status is None:
+        return Loaded("hangs", _last(answer), where, types or [])
+    if answer.status < 0:
+        return Loaded("crashes", f"{_signal(answer.status)}: {_last(answer)}", where)
+    if answer.status > 0 or types is None:
+        return Loaded("raises", _last(answer), where)
+    if device in types:
+        return Loaded("loads", f"registered: {', '.join(types)}", where, types)
+    return Loaded("unknown", f"registered: {', '.join(types) or 'nothing'}", where, types)
+
+
+# What Paddle and the loader write, most telling first: an undefined symbol may be reported inside
+# "Fail to open library". "no custom engine Plugin symbol" is no failure, so it is not here.
+_SIGNS: tuple[tuple[Verdict, str], ...] = (
+    ("symbol", r"undefined symbol: \S+"),
+    ("broken", r"Fail to open library"),
+    ("skipped", r"Skipped lib \[.*InitPlugin failed"),
+)
+
+
+def _types(answer: Answer) -> list[str] | None:
+    """The device types that the probe printed; None when it did not get that far."""
+    lines = [line for line in answer.out.splitlines() if line.startswith(_MARK)]
+    return [str(name) for name in json.loads(lines[-1].removeprefix(_MARK))] if lines else None
+
+
+def _line(answer: Answer, pattern: str) -> str | None:
+    """The first line with a sign, without the log's time stamp."""
+    line = next((line for line in answer.lines if re.search(pattern, line)), None)
+    return line and _LOG.sub("", line.strip())
+
+
+def _said(answer: Answer, sign: str) -> list[str]:
+    """The lines before the one with the sign, back to the log's own line before it."""
+    lines = answer.lines
+    end = next(number for number, line in enumerate(lines) if line.strip().endswith(sign))
+    logged = [number for number, line in enumerate(lines[:end]) if _LOG.match(line)]
+    return [line.strip() for line in lines[max(logged, default=-1) + 1 : end]]
+
+
+def _last(answer: Answer) -> str:
+    """The last line, as the most telling one of a traceback or a crash."""
+    last = answer.lines[-1].strip() if answer.lines else ""
+    if answer.status is None:
+        return f"no end within the time limit; last line: {last or '-'}"
+    return last or f"exit status {answer.status}"
+
+
+def _signal(status: int) -> str:
+    """The name of the signal in a negative exit status."""
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"

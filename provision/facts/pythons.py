@@ -1,0 +1,69 @@
+"""The Python interpreters of this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from provision.facts.command import run
+
+Version = tuple[int, int]
+
+_NAME = re.compile(r"python3(?:\.(\d+))?")
+_LIMIT = 10.0  # seconds; a pyenv shim takes half a second
+_ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
+
+
+def interpreters(
+    accept: Callable[[Version], bool] = lambda version: True,
+) -> Iterator[tuple[Path, Version]]:
+    """The interpreters with an accepted version: the running one, then those on PATH, as found.
+
+    One is started only when the iteration reaches it and its name does not rule it out already;
+    one that does not answer (a shim of a version that is not installed) is left out.
+    """
+    running = Path(getattr(sys, "_base_executable", "") or sys.executable)
+    seen = {running.resolve()}
+    if accept(sys.version_info[:2]):
+        yield running, sys.version_info[:2]
+    for path, minor in _candidates():
+        if path.resolve() in seen or (minor is not None and not accept((3, minor))):
+            continue
+        seen.add(path.resolve())
+        version = version_of(path)
+        if version and accept(version):
+            yield path, version
+
+
+def _candidates() -> Iterator[tuple[Path, int | None]]:
+    """The executables on PATH that are named `python3` or `python3.N`, with N; newest first."""
+    for folder in os.get_exec_path():
+        matches = [(name, _NAME.fullmatch(name)) for name in _names(Path(folder))]
+        found = [(Path(folder) / name, match[1]) for name, match in matches if match]
+        for path, minor in sorted(found, key=lambda item: -int(item[1] or 0)):
+            if os.access(path, os.X_OK):
+                yield path, None if minor is None else int(minor)
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder of PATH, which may not exist or not be readable."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names are wanted, and there are thousands
+    except OSError:
+        return []
+
+
+def version_of(python: Path) -> Version | None:
+    """The version that an interpreter answers with; None when it does not answer.
+
+    `-I -S`: neither the user's variables nor a broken site-packages can spoil the answer.
+    """
+    try:
+        answer = run([python, "-I", "-S", "-c", _ASK], _LIMIT)
+    except OSError:
+        return None
+    match = re.fullmatch(r"(\d+)\.(\d+)", answer.out.strip())
+    return (int(match[1]), int(match[2])) if answer.status == 0 and match else None

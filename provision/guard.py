@@ -1,0 +1,70 @@
+"""What surrounds a run: one at a time, storage errors in clear words, signals that tidy up."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.site import Site
+
+
+@contextlib.contextmanager
+def exclusive(site: Site) -> Iterator[None]:
+    """Only one run at a time for a target. Raises PaddockError `busy` with the other's process."""
+    from filelock import FileLock, Timeout
+
+    with storage():
+        site.state.mkdir(parents=True, exist_ok=True)
+        owner = site.state / "owner"
+        try:
+            lock = FileLock(site.state / "lock", timeout=0)
+            lock.acquire()
+        except Timeout:
+            raise PaddockError("busy", target=site.target, process=_owner(owner)) from None
+        try:
+            owner.write_text(str(os.getpid()))
+            yield
+        finally:
+            lock.release()
+
+
+def _owner(file: Path) -> str:
+    try:
+        return file.read_text().strip() or "?"
+    except OSError:
+        return "?"
+
+
+@contextlib.contextmanager
+def storage() -> Iterator[None]:
+    """Turns a full disk or a read-only folder, met by the tool itself, into a clear error."""
+    try:
+        yield
+    except OSError as error:
+        codes = {errno.ENOSPC: "disk-full", errno.EDQUOT: "disk-full", errno.EROFS: "read-only",
+                 errno.EACCES: "read-only", errno.EPERM: "read-only"}  # fmt: skip
+        if error.errno not in codes:
+            raise
+        raise PaddockError(
+            codes[error.errno], step="-", log="-", status="-", path=error.filename or "?"
+        ) from None
+
+
+@contextlib.contextmanager
+def signals() -> Iterator[None]:
+    """A closed terminal or a `kill` ends a run as Ctrl-C does: tidied and noted."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {name: signal.signal(name, interrupt) for name in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

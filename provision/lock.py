@@ -1,0 +1,89 @@
+"""Exact artifacts: for each release and layer a file of versions with their sha256.
+
+The files `images/TARGET/locks/RELEASE/LAYER.txt` are in pip's requirements format with hashes.
+They are written by `invoke lock`, never by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.stack import Layer, Stack
+from provision.tools import uv
+
+
+def lock_file(folder: Path, release: str, layer: Layer) -> Path:
+    """Where the lock of one layer stands, given the target's folder."""
+    return folder / "locks" / release / f"{layer}.txt"
+
+
+def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]) -> list[Path]:
+    """Resolve a release as one set, then write one lock a layer; returns the files written.
+
+    A package stands in the first layer that needs it. Raises PaddockError `step-failed`.
+    """
+    layers = stack.layers(release)
+    with tempfile.TemporaryDirectory() as scratch:
+        everything = [line for lines in layers.values() for line in lines]
+        whole = _compile(Path(scratch), stack, everything, "", variables)
+        taken: set[str] = set()
+        written = []
+        for layer, requirements in layers.items():
+            text = _compile(Path(scratch), stack, requirements, whole, variables)
+            blocks = {name: block for name, block in _blocks(text) if name not in taken}
+            taken |= blocks.keys()
+            target = lock_file(folder, release, layer)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text("".join(blocks.values()), encoding="utf-8")
+            written.append(target)
+        data = _compile(Path(scratch), stack, stack.data, "", variables, "--no-deps")
+        lock_file(folder, release, "data").write_text(data, encoding="utf-8")
+    return [*written, lock_file(folder, release, "data")]
+
+
+def _compile(
+    scratch: Path,
+    stack: Stack,
+    wanted: list[str],
+    constraints: str,
+    variables: Mapping[str, str],
+    *extra: str,
+) -> str:
+    """What `uv pip compile` makes of these requirements."""
+    (scratch / "pyproject.toml").write_text(f'[tool.uv]\nenvironments = ["{_marker(stack)}"]\n')
+    (scratch / "wanted.in").write_text("\n".join(wanted))
+    (scratch / "constraints.txt").write_text(constraints)
+    lowest = stack.python.split(",")[0].removeprefix(">=")
+    command = [uv(), "pip", "compile", "wanted.in", "--universal", "--generate-hashes"]
+    command += ["--no-header", "--no-annotate", "--python-version", lowest]
+    command += ["--constraint", "constraints.txt", "--quiet", *extra]
+    result = subprocess.run(
+        command, cwd=scratch, capture_output=True, text=True, env=dict(variables), check=False
+    )
+    if result.returncode:
+        lines = tuple(result.stderr.splitlines()[-20:])
+        raise PaddockError("step-failed", lines, step="lock", status=result.returncode, log="-")
+    return result.stdout
+
+
+def _marker(stack: Stack) -> str:
+    """The environments a lock is for: Linux, any architecture, the Pythons that the stack admits."""
+    parts = [re.fullmatch(r"([<>=!~]+)([0-9.]+)", part) for part in stack.python.split(",")]
+    pythons = [f"python_version {part[1]} '{part[2]}'" for part in parts if part]
+    return " and ".join(["sys_platform == 'linux'", *pythons])
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """(name, lines) of each requirement: one line and its indented hashes, forks kept apart."""
+    block: list[str] = []
+    for line in [*text.splitlines(keepends=True), ""]:
+        if block and not line.startswith(" "):
+            yield block[0].split(" \\")[0].strip(), "".join(block)
+            block = []
+        if line.strip():
+            block.append(line)

@@ -1,0 +1,66 @@
+"""What a run may use of the network: index, certificates, proxies, or nothing at all."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
+_INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+
+
+def hide_secrets(line: str) -> str:
+    """The line with the user and password of every URL in it replaced by `***`."""
+    return _CREDENTIALS.sub("***", line)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The network settings of one run. None means: as the user's environment has it."""
+
+    offline: bool = False
+    ca_bundle: Path | None = None
+    index_url: str | None = None
+
+    def environment(self) -> dict[str, str]:
+        """The variables that make uv, pip, git, curl and Python's TLS follow these settings."""
+        # uv would otherwise look for a Python on a site that few data centres reach.
+        found = {"UV_PYTHON_DOWNLOADS": "never"}
+        if bundle := self.ca_bundle or _first(_CERTIFICATES):
+            names = (*_CERTIFICATES, "GIT_SSL_CAINFO")
+            found.update({name: str(bundle) for name in names})
+        if index := self.index_url or _first(_INDEXES) or pip_index():
+            found.update(UV_DEFAULT_INDEX=index, PIP_INDEX_URL=index)
+        if self.offline:
+            found.update(UV_OFFLINE="1", PIP_NO_INDEX="1")
+        return found
+
+
+def _first(names: tuple[str, ...]) -> str | None:
+    """The first of these variables that is set and not empty."""
+    return next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def pip_index() -> str | None:
+    """`index-url` of pip's own configuration: users with a mirror have it there, uv ignores it.
+
+    Source: pip documentation, "Configuration Files" (user before global, PIP_CONFIG_FILE first).
+    """
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    own = os.environ.get("PIP_CONFIG_FILE")
+    files = [Path(own)] if own else []
+    files += [home / "pip/pip.conf", Path.home() / ".pip/pip.conf"]
+    files += [Path("/etc/pip.conf"), Path("/etc/xdg/pip/pip.conf")]
+    for file in files:
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read(file, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError):
+            continue  # pip would complain about its own file; here it only means: no index known
+        if parser.has_option("global", "index-url"):
+            return parser.get("global", "index-url").strip()
+    return None

@@ -1,0 +1,44 @@
+"""Where things live: the project's data, and the user's cache, state and environments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "images"
+TEMPLATES = ROOT / "templates"
+
+_XDG = {
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+    "data": ("XDG_DATA_HOME", ".local/share"),
+}
+
+
+def _home(kind: str) -> Path:
+    """The folder of one kind: below PADDOCK_HOME when set, else by the XDG rules.
+
+    A relative PADDOCK_HOME is taken from the current folder; a relative XDG value is ignored, as
+    the XDG specification asks.
+    """
+    if own := os.environ.get("PADDOCK_HOME"):
+        return Path(own).expanduser().absolute() / kind
+    variable, default = _XDG[kind]
+    base = os.environ.get(variable, "")
+    return (Path(base) if base.startswith("/") else Path.home() / default) / "paddock"
+
+
+def cache_dir() -> Path:
+    """What can be fetched or built again: downloads, package cache, build trees."""
+    return _home("cache")
+
+
+def state_dir() -> Path:
+    """What happened: journals, locks, logs."""
+    return _home("state")
+
+
+def data_dir() -> Path:
+    """What was made: environments and wheels."""
+    return _home("data")

@@ -1,0 +1,151 @@
+"""The order of the steps and the state of each: satisfied, pending or blocked, with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from provision.errors import PaddockError, unknown_name
+from provision.journal import Entry, Journal
+from provision.render import render
+from provision.stack import Step
+from provision.steps import KINDS
+from provision.steps.base import Context, Kind, NotSo
+from provision.words import text
+
+State = Literal["satisfied", "pending", "blocked"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One step of a plan: what it would run, and whether and why it has to."""
+
+    step: Step
+    state: State
+    reason: str
+    script: str
+    key: str
+    remedy: str = ""
+    clearing: str = ""
+    """The step, itself or one it needs, that will remove what dependent steps have made."""
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+        return self.step.name
+
+    @property
+    def kind(self) -> Kind:
+        """How its kind works."""
+        return KINDS[self.step.kind]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What of the plan the user asked for. Raises nothing until it meets a stack."""
+
+    begin: str | None = None
+    only: tuple[str, ...] = ()
+
+    def check(self, names: list[str]) -> None:
+        """Raises PaddockError `unknown-step`."""
+        for name in (self.begin, *self.only):
+            if name is not None and name not in names:
+                raise unknown_name("unknown-step", name, names)
+
+
+def plan(context: Context, wish: Wish = Wish()) -> list[Planned]:
+    """Every step of the stack, in order, as the machine is now.
+
+    With `wish.begin` that step and the later ones count as pending; with `wish.only` the others
+    are left out. Raises PaddockError `unknown-step`, or `needs-step` when a step asked for alone
+    needs one that does not hold.
+    """
+    wish.check([step.name for step in context.stack.steps])
+    last = Journal(context.site.journal).last()
+    planned: dict[str, Planned] = {}
+    forced = False
+    for step in context.stack.steps:
+        forced = forced or step.name == wish.begin
+        needs = [planned[name] for name in step.needs]
+        planned[step.name] = _one(step, context, needs, last.get(step.name), forced)
+    return _asked_for(planned, wish) if wish.only else list(planned.values())
+
+
+def ancestors(context: Context, names: Iterable[str]) -> tuple[str, ...]:
+    """These steps and all that they need, in the stack's order."""
+    wanted = set(names)
+    for step in reversed(context.stack.steps):
+        if step.name in wanted:
+            wanted |= set(step.needs)
+    return tuple(step.name for step in context.stack.steps if step.name in wanted)
+
+
+def _one(
+    step: Step, context: Context, needs: list[Planned], entry: Entry | None, forced: bool
+) -> Planned:
+    kind = KINDS[step.kind]
+    script = render(kind.template, kind.values(step, context))
+    key = _key(script, kind.inputs(step, context), needs)
+    reason = text("reason.asked") if forced else _reason(step, context, entry, key, needs)
+    if reason is None:
+        return Planned(step, "satisfied", text("reason.holds"), script, key)
+    clearing = step.name if kind.clears else next((n.clearing for n in needs if n.clearing), "")
+    if remedy := kind.blocked(step, context):
+        reason = text("reason.blocked", remedy=remedy)
+        return Planned(step, "blocked", reason, script, key, remedy, clearing)
+    return Planned(step, "pending", reason, script, key, clearing=clearing)
+
+
+def _key(script: str, inputs: Iterable[Path], needs: Iterable[Planned]) -> str:
+    """What decides a step's result: its commands, its files, and the steps before it."""
+    digest = hashlib.sha256(script.encode())
+    for path in inputs:
+        digest.update(f"\0{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for need in needs:
+        digest.update(need.key.encode())
+    return digest.hexdigest()
+
+
+def _reason(
+    step: Step, context: Context, entry: Entry | None, key: str, needs: list[Planned]
+) -> str | None:
+    """Why a step has to run; None when it holds."""
+    if clearing := next((need.clearing for need in needs if need.clearing), None):
+        return text("reason.cleared", step=clearing)
+    if entry is None or entry.event == "undone":
+        return _unrecorded(step, context)
+    if entry.event != "done":
+        return text(f"reason.{entry.event}")
+    if gone := next((w.path for w in entry.witnesses if not w.holds()), None):
+        return text("reason.gone", path=gone)
+    return None if entry.key == key else text("reason.changed")
+
+
+def _unrecorded(step: Step, context: Context) -> str | None:
+    """Only what the host has by itself may hold without a record that this tool made it."""
+    if not KINDS[step.kind].changes_host:
+        return text("reason.never")
+    try:
+        KINDS[step.kind].verify(step, context)
+    except NotSo as missing:
+        return text("reason.missing", what=missing)
+    return None
+
+
+def _asked_for(planned: Mapping[str, Planned], wish: Wish) -> list[Planned]:
+    """The steps asked for; one that stands outside and is needed must hold."""
+    chosen = [planned[name] for name in planned if name in wish.only]
+    for one in chosen:
+        for name in one.step.needs:
+            if name not in wish.only and planned[name].state != "satisfied":
+                raise PaddockError("needs-step", step=one.name, needs=name)
+    return chosen
+
+
+def host_changes(steps: Collection[Planned]) -> list[Planned]:
+    """The pending steps that change the system and so need consent."""
+    return [one for one in steps if one.state == "pending" and one.kind.changes_host]

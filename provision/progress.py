@@ -1,0 +1,142 @@
+"""What a person sees while steps run: a live table on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from provision.words import text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_NINJA = re.compile(r"\[(\d+)/(\d+)\]")
+
+
+class Progress(Protocol):
+    """Told of each event of a run, from any thread."""
+
+    def __enter__(self) -> Progress: ...
+    def __exit__(self, *error: object) -> None: ...
+    def started(self, step: str) -> None:
+        """A step begins."""
+
+    def line(self, step: str, line: str) -> None:
+        """A step has written a line."""
+
+    def finished(self, step: str, seconds: float) -> None:
+        """A step holds now."""
+
+    def failed(self, step: str) -> None:
+        """A step has failed."""
+
+
+def duration(seconds: float) -> str:
+    """A time as a person says it: `0.2 s`, `41 s`, `1 min 48 s`."""
+    if seconds < 1:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Plain:
+    """One line when a step begins and one when it ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Plain:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def _say(self, sign: str, step: str, rest: str) -> None:
+        print(f"  {sign} {step:<22} {rest}".rstrip(), file=self.stream, flush=True)
+
+    def started(self, step: str) -> None:
+        """`> step`."""
+        self._say(">", step, "")
+
+    def line(self, step: str, line: str) -> None:
+        """Nothing: the log has it."""
+
+    def finished(self, step: str, seconds: float) -> None:
+        """`+ step  9 s`."""
+        self._say("+", step, duration(seconds))
+
+    def failed(self, step: str) -> None:
+        """`x step`; the error itself follows when the run has ended."""
+        self._say("x", step, text("progress.failed"))
+
+
+class Live:
+    """A table that is redrawn: running steps with their time and newest line."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live as RichLive
+
+        self._lock = threading.Lock()
+        self._began: dict[str, float] = {}
+        self._newest: dict[str, str] = {}
+        self._console = Console(file=sys.stdout, highlight=False)
+        self._live = RichLive(
+            get_renderable=self._table, console=self._console, refresh_per_second=5, transient=True
+        )
+
+    def __enter__(self) -> Live:
+        self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def _table(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 1))
+        with self._lock:
+            for step, began in self._began.items():
+                newest = Text(
+                    self._newest.get(step, ""), style="dim", overflow="ellipsis", no_wrap=True
+                )
+                table.add_row("  >", step, duration(time.monotonic() - began), newest)
+        return table
+
+    def started(self, step: str) -> None:
+        """A row of its own from now on."""
+        with self._lock:
+            self._began[step] = time.monotonic()
+
+    def line(self, step: str, line: str) -> None:
+        """The newest line; of a compile the count alone."""
+        count = _NINJA.search(line)
+        with self._lock:
+            self._newest[step] = count[0] if count else line.strip()
+
+    def _end(self, step: str, sign: str, style: str, rest: str) -> None:
+        from rich.text import Text
+
+        with self._lock:
+            self._began.pop(step, None)
+        self._console.print(Text(f"  {sign} ", style=style) + Text(f"{step:<22} {rest}", style=""))
+
+    def finished(self, step: str, seconds: float) -> None:
+        """Its last row stays above the table."""
+        self._end(step, "+", "green", duration(seconds))
+
+    def failed(self, step: str) -> None:
+        """Its last row stays above the table."""
+        self._end(step, "x", "red", text("progress.failed"))
+
+
+def progress(*, json: bool) -> Progress:
+    """The right one for where the output goes; with `json` standard output stays free for it."""
+    if json:
+        return Plain(sys.stderr)
+    return Live() if sys.stdout.isatty() else Plain(sys.stdout)

@@ -1,0 +1,63 @@
+"""One Jinja environment for every command the tool emits: each value shell-quoted by default."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from provision.paths import TEMPLATES
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+class Safe(str):
+    """Text that goes into a template as it is: only for text that the tool itself wrote."""
+
+    __slots__ = ()
+
+
+def quote(value: object) -> str:
+    """A value as one shell word; a list as several words.
+
+    Raises TypeError for what has no obvious spelling (None, a mapping), ValueError for NUL.
+    """
+    if isinstance(value, Safe):
+        return value
+    if isinstance(value, bool) or not isinstance(
+        value, str | int | float | PurePath | list | tuple
+    ):
+        raise TypeError(f"no shell spelling for {value!r}")
+    if isinstance(value, list | tuple):
+        return " ".join(quote(item) for item in value)
+    if "\0" in str(value):
+        raise ValueError("a shell word cannot hold a NUL character")
+    return shlex.quote(str(value))
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """The environment: undefined names are errors, every printed value passes `quote`."""
+    import jinja2
+
+    def finalize(value: object) -> object:
+        # An undefined value must raise its own error, which names it.
+        return value if isinstance(value, jinja2.Undefined) else quote(value)
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES, encoding="utf-8"),
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        autoescape=False,  # noqa: S701 - this is shell, not HTML: `finalize` is what escapes
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def render(template: str, values: Mapping[str, object]) -> str:
+    """The text of a template below `templates/`. Pure: same values, same bytes."""
+    return environment().get_template(template).render(values)

@@ -1,0 +1,123 @@
+"""Carries a plan out: steps that do not depend on each other run side by side."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.journal import Journal, Witness
+from provision.network import Network
+from provision.plan import Planned
+from provision.process import MARK, Outcome, Processes, Stopped
+from provision.progress import Progress
+from provision.steps.base import Context, NotSo
+from provision.symptoms import classify
+
+# These would send a step's Python or Paddle elsewhere than its own environment.
+_LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CUSTOM_DEVICE_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run: `jobs` parallel compilers, the network, and this run's name."""
+
+    network: Network
+    jobs: int
+    run: str
+
+    def variables(self, cache: Path) -> dict[str, str]:
+        """The environment of every script."""
+        inherited = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+        inherited.setdefault("UV_CACHE_DIR", str(cache / "uv"))
+        return inherited | self.network.environment() | {
+            MARK: self.run, "CMAKE_BUILD_PARALLEL_LEVEL": str(self.jobs), "LC_ALL": "C.UTF-8",
+        }  # fmt: skip
+
+
+@dataclass
+class Runner:
+    """One run of a plan. `execute` returns when every pending step holds, or raises."""
+
+    context: Context
+    settings: Settings
+    variables: Mapping[str, str]
+    progress: Progress
+    processes: Processes = field(default_factory=Processes)
+
+    @property
+    def logs(self) -> Path:
+        """The folder of this run's logs."""
+        return self.context.site.logs / self.settings.run
+
+    def execute(self, steps: list[Planned]) -> None:
+        """Run the pending steps in the order of their needs.
+
+        Raises PaddockError `step-failed` or a nearer class, `step-unverified`; KeyboardInterrupt
+        passes through after what runs was ended and noted as interrupted.
+        """
+        waiting = {one.name: one for one in steps if one.state == "pending"}
+        running: dict[Future[None], str] = {}
+        self.logs.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(max_workers=max(len(waiting), 1)) as pool:
+            try:
+                while waiting or running:
+                    for one in _ready(waiting, running.values()):
+                        running[pool.submit(self._step, waiting.pop(one.name))] = one.name
+                    done, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        del running[future]
+                        future.result()
+            except BaseException:
+                self.processes.stop()
+                raise
+
+    def _step(self, one: Planned) -> None:
+        """Run one step, verify it, and note each of both in the journal."""
+        journal = Journal(self.context.site.journal)
+        log = self.logs / (one.name.replace("/", "-") + ".log")
+        script = self.context.site.state / "scripts" / (one.name.replace("/", "-") + ".sh")
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(one.script, encoding="utf-8")
+        journal.record(one.name, "start", one.key, run=self.settings.run, log=str(log))
+        self.progress.started(one.name)
+        began = time.monotonic()
+        try:
+            outcome = self.processes.run(
+                script, log, self.variables, lambda line: self.progress.line(one.name, line)
+            )
+            shown = self._verified(one, outcome, log)
+        except Stopped:
+            journal.record(one.name, "interrupted", one.key, run=self.settings.run)
+            return
+        except PaddockError:
+            journal.record(one.name, "failed", one.key, run=self.settings.run, log=str(log))
+            self.progress.failed(one.name)
+            raise
+        seconds = time.monotonic() - began
+        journal.record(one.name, "done", one.key, run=self.settings.run, seconds=seconds,
+                       witnesses=shown, log=str(log))  # fmt: skip
+        self.progress.finished(one.name, seconds)
+
+    def _verified(self, one: Planned, outcome: Outcome, log: Path) -> list[Witness]:
+        """What shows that the step holds: an installer's exit status alone is not believed."""
+        if outcome.status:
+            raise PaddockError(
+                classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status, log=log
+            )
+        try:
+            return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]
+        except NotSo as missing:
+            raise PaddockError(
+                "step-unverified", outcome.tail, step=one.name, missing=missing, log=log
+            ) from None
+
+
+def _ready(waiting: Mapping[str, Planned], running: Iterable[str]) -> list[Planned]:
+    """The waiting steps whose needs are neither waiting nor running."""
+    busy = {*waiting, *running}
+    return [one for one in waiting.values() if not busy & set(one.step.needs)]

@@ -1,0 +1,70 @@
+"""A short cut for the run that has nothing to do.
+
+When everything holds and the smoke tests have passed, the seal keeps a fingerprint of all that the
+plan was made from, and the witnesses of every step. As long as both are unchanged, a full plan
+would find nothing to do, so none is made. The seal is derived from the journal, never the truth.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from provision.paths import ROOT, TEMPLATES
+from provision.site import Site
+
+
+def _watched(folder: Path) -> list[Path]:
+    """Every file that decides a plan: the target's data, the templates and the engine."""
+    found: list[Path] = []
+    for top in (folder, TEMPLATES / "steps", ROOT / "provision"):
+        for here, folders, files in os.walk(top):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            found += [Path(here, name) for name in sorted(files)]
+    return found
+
+
+def fingerprint(folder: Path, release: str) -> str:
+    """A digest over names, sizes and times of the watched files, the release and this Python."""
+    digest = hashlib.sha256(f"{release}\0{sys.version}\0{sys.prefix}".encode())
+    for path in _watched(folder):
+        status = path.stat()
+        digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _file(site: Site) -> Path:
+    return site.state / "seal.json"
+
+
+def put(site: Site, fingerprint: str, steps: int, witnesses: list[tuple[str, int, int]]) -> None:
+    """Seal the state of now."""
+    content = {"fingerprint": fingerprint, "steps": steps, "witnesses": witnesses}
+    part = _file(site).with_suffix(".part")
+    part.write_text(json.dumps(content), encoding="utf-8")
+    part.replace(_file(site))
+
+
+def lift(site: Site) -> None:
+    """Remove the seal, before anything changes."""
+    _file(site).unlink(missing_ok=True)
+
+
+def holds(site: Site, fingerprint: str) -> int | None:
+    """The number of steps that hold, where the seal is unbroken; else None."""
+    try:
+        content = json.loads(_file(site).read_text(encoding="utf-8"))
+        intact = content["fingerprint"] == fingerprint and all(
+            _same(*witness) for witness in content["witnesses"]
+        )
+        return int(content["steps"]) if intact else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _same(path: str, size: int, mtime: int) -> bool:
+    status = os.stat(path)  # noqa: PTH116 - a thousand of them: pathlib would double the time
+    return status.st_size == size and status.st_mtime_ns == mtime

@@ -1,0 +1,70 @@
+"""Plans, results and errors as lines of plain text, and as JSON values."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from provision.errors import PaddockError
+from provision.plan import Planned, host_changes
+from provision.steps.base import Context
+from provision.words import text
+
+_SIGN = {"satisfied": "=", "pending": "+", "blocked": "x"}
+
+
+def summary(planned: list[Planned]) -> str:
+    """One line that counts the steps by state."""
+    states = [one.state for one in planned]
+    parts = [text("plan.steps", count=len(planned))]
+    parts += [text(f"plan.{state}", count=states.count(state)) for state in dict.fromkeys(_SIGN)
+              if state in states]  # fmt: skip
+    if changes := host_changes(planned):
+        parts.append(text("plan.host", steps=", ".join(one.name for one in changes)))
+    return text("plan.line", parts=text("plan.comma").join(parts))
+
+
+def table(planned: list[Planned]) -> Iterator[str]:
+    """A line a step: sign, name, state, reason."""
+    for one in planned:
+        state = text(f"state.{one.state}")
+        yield f"  {_SIGN[one.state]} {one.name:<22} {state:<10} {one.reason}"
+
+
+def commands(planned: Iterable[Planned]) -> Iterator[str]:
+    """The scripts of the steps that would run."""
+    for one in planned:
+        if one.state == "pending":
+            yield f"# --- {one.name}"
+            yield from one.script.rstrip().splitlines()
+
+
+def plan_json(context: Context, planned: list[Planned]) -> dict[str, object]:
+    """The plan as JSON values, schema `paddock/plan/1`."""
+    return {
+        "schema": "paddock/plan/1",
+        "target": context.stack.target,
+        "release": context.release,
+        "environment": str(context.site.env),
+        "steps": [
+            {"name": one.name, "state": one.state, "reason": one.reason,
+             "changes_host": one.kind.changes_host, "key": one.key, "commands": one.script}
+            for one in planned
+        ],
+    }  # fmt: skip
+
+
+def coloured(stream: TextIO) -> bool:
+    """Whether colour may repeat what the words say."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def error_lines(error: PaddockError) -> Iterator[str]:
+    """The details, then the three sentences, one line each."""
+    yield from (f"    | {line}" for line in error.details)
+    sign = "\033[31mx\033[0m" if coloured(sys.stderr) else "x"
+    yield f"{sign} {error.part('what')}"
+    yield f"  {text('error.cause')}  {error.part('cause')}"
+    yield f"  {text('error.do')}  {error.part('do')}"

@@ -1,0 +1,60 @@
+"""Where one target lives on this machine: its environment, wheels, builds, journal and logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from provision.paths import cache_dir, data_dir, state_dir
+
+
+@dataclass(frozen=True)
+class Site:
+    """The folders of one target. None of them need exist yet."""
+
+    target: str
+
+    @property
+    def env(self) -> Path:
+        """The Python environment into which the stack is installed."""
+        return data_dir() / "envs" / self.target
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of that environment."""
+        return self.env / "bin" / "python"
+
+    @property
+    def site_packages(self) -> Path | None:
+        """Its site-packages folder; None while the environment does not exist."""
+        return next(iter(sorted(self.env.glob("lib/python3.*/site-packages"))), None)
+
+    @property
+    def wheels(self) -> Path:
+        """The wheels that were built, one folder a step."""
+        return data_dir() / "wheels" / self.target
+
+    @property
+    def builds(self) -> Path:
+        """Build trees, kept so that a killed build goes on."""
+        return cache_dir() / "build" / self.target
+
+    @property
+    def state(self) -> Path:
+        """Journal, lock, seal, rendered scripts and logs."""
+        return state_dir() / self.target
+
+    @property
+    def journal(self) -> Path:
+        """The append-only record of what was done."""
+        return self.state / "journal.jsonl"
+
+    @property
+    def logs(self) -> Path:
+        """One folder a run, one file a step."""
+        return self.state / "logs"
+
+    @property
+    def made(self) -> list[Path]:
+        """Every folder that `--undo` removes."""
+        return [self.env, self.wheels, self.builds]

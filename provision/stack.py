@@ -1,0 +1,158 @@
+"""A target's pins and steps as types, read from `images/TARGET/stack.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from provision.errors import PaddockError, unknown_name
+from provision.paths import IMAGES
+from provision.words import text
+
+# Everything here may end in a command line, so the alphabet is closed: a value with a space, a
+# quote, `$(` or a newline is refused when the file is read. `\Z`, since `$` admits a newline.
+Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][a-z0-9_-]*\Z")]
+StepName = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*\Z")]
+Requirement = Annotated[
+    str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]*(\[[a-z,-]+\])?[A-Za-z0-9.,<>=!~*+]*\Z")
+]
+Specifier = Annotated[str, msgspec.Meta(pattern=r"\A[0-9.,<>=!~*]+\Z")]
+Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
+Kind = Literal["toolchain", "venv", "packages", "wheel", "install"]
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A TOML table: immutable, and a field it does not know is an error."""
+
+
+class Release(_Table):
+    """One named set of versions that go together, and where that is known from."""
+
+    framework: list[Requirement]
+    paddlenlp: list[Requirement]
+    source: str
+    seen: str
+
+
+class Step(_Table):
+    """One step as data: its kind says how, these fields say what."""
+
+    name: StepName
+    kind: Kind
+    needs: list[StepName] = []
+    lock: Layer | None = None
+    source: Name | None = None
+    wheels: list[StepName] = []
+
+
+class Stack(_Table):
+    """What "provisioned" means for one target."""
+
+    schema: Literal[1]
+    target: Name
+    device: Name
+    python: Specifier
+    default_release: str
+    data: list[Requirement]
+    requirements: dict[Literal["build", "model"], list[Requirement]]
+    releases: dict[Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9._-]+\Z")], Release]
+    steps: list[Step]
+
+    def release(self, name: str | None) -> str:
+        """The name of a release that exists; the default for None.
+
+        Raises PaddockError `unknown-release`.
+        """
+        wanted = name or self.default_release
+        if wanted not in self.releases:
+            raise unknown_name("unknown-release", wanted, list(self.releases))
+        return wanted
+
+    def layers(self, release: str) -> dict[Layer, list[str]]:
+        """The requirements of each layer with dependencies, in the order of locking."""
+        chosen = self.releases[release]
+        return {
+            "framework": chosen.framework,
+            "build": self.requirements["build"],
+            "model": self.requirements["model"],
+            "paddlenlp": chosen.paddlenlp,
+        }
+
+
+def targets() -> list[str]:
+    """The targets this installation knows, by name."""
+    return sorted(path.parent.name for path in IMAGES.glob("*/stack.toml"))
+
+
+def stack_file(target: str) -> Path:
+    """The stack file of a target. Raises PaddockError `unknown-target`."""
+    if target not in targets():
+        raise unknown_name("unknown-target", target, ["auto", *targets()])
+    return IMAGES / target / "stack.toml"
+
+
+def load(path: Path) -> Stack:
+    """Read and check a stack file.
+
+    Raises PaddockError `stack-missing`, `stack-syntax`, `stack-field` (with the field's path and
+    the nearest name) or `stack-type`.
+    """
+    data = _document(path)
+    try:
+        stack = msgspec.convert(data, Stack)
+    except msgspec.ValidationError as error:
+        raise _explained(path, str(error), data) from None
+    _check_names(path, stack)
+    return stack
+
+
+def _document(path: Path) -> Any:
+    """The file as plain TOML values."""
+    try:
+        return msgspec.toml.decode(path.read_bytes())
+    except OSError as error:
+        raise PaddockError("stack-missing", file=path, reason=error.strerror) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PaddockError("stack-syntax", file=path, reason=error) from None
+
+
+def _explained(path: Path, message: str, data: Any) -> PaddockError:
+    """msgspec's message as one of ours: an unknown field gets its full path and nearest name."""
+    match = re.search(r"unknown field `(.+?)`", message)
+    if not match:
+        what, _, where = message.partition(" - at ")
+        return PaddockError("stack-type", file=path, reason=what, field=where.strip("`") or "$")
+    known = {f.name for table in (Stack, Release, Step) for f in msgspec.structs.fields(table)}
+    near = difflib.get_close_matches(match[1], sorted(known), n=1)
+    hint = text("nearest", name=near[0]) if near else ""
+    field = next(_paths_of(match[1], data), match[1])
+    return PaddockError("stack-field", file=path, field=field, hint=hint)
+
+
+def _paths_of(key: str, data: Any, path: str = "$") -> Any:
+    """The paths at which a key stands in nested tables."""
+    items = data.items() if isinstance(data, dict) else enumerate(data)
+    for name, value in items:
+        here = f"{path}.{name}" if isinstance(data, dict) else f"{path}[{name}]"
+        if name == key:
+            yield here
+        if isinstance(value, dict | list):
+            yield from _paths_of(key, value, here)
+
+
+def _check_names(path: Path, stack: Stack) -> None:
+    """Names that refer to something must find it, and steps stand after what they need."""
+    stack.release(None)
+    seen: list[str] = []
+    for step in stack.steps:
+        for name in (*step.needs, *step.wheels):
+            if name not in seen:
+                raise PaddockError(
+                    "stack-type", file=path, field=f"$.steps.{step.name}",
+                    reason=f"`{name}` is no earlier step",
+                )  # fmt: skip
+        seen.append(step.name)

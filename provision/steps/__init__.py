@@ -1,0 +1,14 @@
+"""The kinds of steps. A new kind is one file and one line here."""
+
+from __future__ import annotations
+
+from provision.steps import install, packages, toolchain, venv, wheel
+from provision.steps.base import Kind
+
+KINDS: dict[str, Kind] = {
+    "toolchain": toolchain.Toolchain(),
+    "venv": venv.Venv(),
+    "packages": packages.Packages(),
+    "wheel": wheel.Wheel(),
+    "install": install.Install(),
+}

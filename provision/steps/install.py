@@ -1,0 +1,47 @@
+"""Kind `install`: the wheels of earlier steps, into the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from provision.stack import Step
+from provision.steps.base import Context, NotSo
+from provision.steps.packages import installed, normal
+from provision.tools import uv
+
+
+class Install:
+    """Installed from the file alone: no index is asked."""
+
+    template = "steps/install.sh.j2"
+    changes_host = False
+    clears = False
+    lacks = "internal"
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """The folders that hold one wheel each."""
+        return {"uv": uv(), "python": context.site.python, "env": context.site.env,
+                "folders": [context.site.wheels / name for name in step.wheels]}  # fmt: skip
+
+    def inputs(self, step: Step, context: Context) -> Iterable[Path]:
+        """Nothing beyond the builds it needs, whose keys count already."""
+        return ()
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """The RECORD of each wheel's distribution."""
+        site = context.site.site_packages
+        there = installed(site) if site else {}
+        shown = []
+        for name in step.wheels:
+            for wheel in (context.site.wheels / name).glob("*.whl"):
+                dist, version = wheel.name.split("-")[:2]
+                record = there.get((normal(dist), version))
+                if record is None or not record.exists():
+                    raise NotSo(f"{dist} {version}")
+                shown.append(record)
+        return shown
+
+    def blocked(self, step: Step, context: Context) -> str | None:
+        """Never."""
+        return None

@@ -1,0 +1,54 @@
+"""Kind `toolchain`: a C++17 compiler on the host, from the system's package manager."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from provision.facts.compilers import compiler
+from provision.stack import Step
+from provision.steps.base import Context, NotSo
+
+# Package manager -> what to install. Debian's g++ and libc6-dev come as one dependency chain.
+_PACKAGES = {"apt-get": ["g++"], "dnf": ["gcc-c++"], "yum": ["gcc-c++"]}
+
+
+def manager() -> str | None:
+    """The package manager of this host that the tool can use."""
+    return next((name for name in _PACKAGES if shutil.which(name)), None)
+
+
+class Toolchain:
+    """Satisfied by any C++17 compiler on PATH, whoever installed it."""
+
+    template = "steps/toolchain.sh.j2"
+    changes_host = True
+    clears = False
+    lacks = "no-compiler"
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """The manager and its package names; `record` gets the packages that were new."""
+        found = manager() or "apt-get"
+        return {"manager": found, "packages": _PACKAGES[found],
+                "record": context.site.state / "toolchain.packages"}  # fmt: skip
+
+    def inputs(self, step: Step, context: Context) -> Iterable[Path]:
+        """Nothing: whatever compiler the system has will do."""
+        return ()
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """The compiler found."""
+        if found := compiler():
+            return [found]
+        raise NotSo("c++")
+
+    def blocked(self, step: Step, context: Context) -> str | None:
+        """The command to type, where only root may install packages."""
+        found = manager()
+        if os.geteuid() == 0 and found:
+            return None
+        if not found:
+            return "g++ / clang++ (C++17)"
+        return f"sudo {found} install {' '.join(_PACKAGES[found])}"

@@ -1,0 +1,122 @@
+"""The face of Paddock: thin Invoke tasks that parse, call and print.
+
+Nothing heavy is imported here: `paddock --list` reads this file alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from invoke.collection import Collection
+from invoke.context import Context
+from invoke.program import Program
+
+HERE = Path(__file__).resolve().parent
+if sys.path[0] != str(HERE):
+    sys.path.insert(0, str(HERE))  # in an installed wheel these packages lie below `paddock/`
+
+from provision.console import command  # noqa: E402
+
+
+@command
+def provision(
+    _: Context, target: str = "auto", release: str = "", stack: str = "", dry_run: bool = False,
+    json: bool = False, yes: bool = False, from_: str = "", only: str = "", offline: bool = False,
+    ca_bundle: str = "", index_url: str = "", jobs: int = 0, undo: bool = False,
+) -> int:  # fmt: skip
+    """Bring this machine to a verified stack."""
+    from checks import bring
+    from provision.console import options
+
+    chosen = options(target, release, stack, from_, only, offline, ca_bundle, index_url, jobs)
+    if undo:
+        return bring.undo(chosen, yes=yes, json=json)
+    if dry_run:
+        return bring.dry_run(chosen, json=json)
+    return bring.provision(chosen, yes=yes, json=json)
+
+
+@command
+def build_ops(
+    _: Context, backend: str = "loopback", release: str = "", stack: str = "", json: bool = False,
+    yes: bool = False, offline: bool = False, ca_bundle: str = "", index_url: str = "",
+    jobs: int = 0,
+) -> int:  # fmt: skip
+    """Build the plugin wheels of a backend."""
+    from checks import build
+    from provision.console import options
+
+    chosen = options(backend, release, stack, "", "", offline, ca_bundle, index_url, jobs)
+    return build.wheels(chosen, yes=yes, json=json)
+
+
+@command
+def smoke(
+    _: Context, target: str = "auto", level: str = "all", text: str = "", window: int = 512,
+    json: bool = False,
+) -> int:  # fmt: skip
+    """Prove that the installed stack computes, on the device it claims, and rightly."""
+    from checks import prove
+    from provision.console import named
+
+    if text:
+        return prove.evaluate(named(target), Path(text), window, json=json)
+    return prove.levels(named(target), level, json=json)
+
+
+@command
+def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = False) -> int:
+    """Say what this machine is, what is wrong, and what to type."""
+    from checks.doctor import examine
+    from checks.report import lines, status, to_json
+    from provision.console import named, show, show_json
+
+    report = examine(named(target), fresh=fresh)
+    if json:
+        show_json(to_json(report))
+    else:
+        for line in lines(report):
+            show(line)
+    return status(report)
+
+
+@command
+def lock(_: Context, target: str = "loopback", release: str = "") -> int:
+    """Resolve the pins of a target and write its lock files."""
+    from provision.console import options, show
+    from provision.engine import write_locks
+
+    chosen = options(target, release, "", "", "", False, "", "", 0)
+    for path in write_locks(chosen):
+        show(str(path))
+    return 0
+
+
+@command
+def test(_: Context, fast: bool = False, select: str = "") -> int:
+    """Run the project's own tests."""
+    from provision.console import run_tool
+
+    chosen = ["-m", "not slow"] if fast else []
+    return run_tool("pytest", *chosen, *(["-k", select] if select else []))
+
+
+@command
+def bench(_: Context, select: str = "") -> int:
+    """Measure speed and memory against what a user would pick instead."""
+    from provision.console import run_tool
+
+    return run_tool("bench", *([select] if select else []))
+
+
+namespace = Collection(provision, build_ops, smoke, doctor, lock, test, bench)
+
+
+def main() -> None:
+    """The command `paddock`: Invoke with these tasks, wherever it is started."""
+    Program(namespace=namespace, name="paddock", binary="paddock", version="0.1.0").run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What all tests share: a home of their own, the command line, and one provisioned stack."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def package_cache() -> Path:
+    """The package cache that all test homes share, so that each download happens once."""
+    given = os.environ.get("UV_CACHE_DIR")
+    return Path(given) if given else Path.home() / ".cache" / "uv"
+
+
+def variables(home: Path) -> dict[str, str]:
+    """The environment of a command whose cache, state and data are below `home`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PADDOCK_", "LOOPBACK_"))}
+    return {
+        **kept,
+        "PADDOCK_HOME": str(home),
+        "UV_CACHE_DIR": str(package_cache()),
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def run_cli(
+    home: Path, *arguments: str, timeout: float = 900, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the tool as `paddock ARGUMENTS` does, with `more` environment variables."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "tasks.py"), *arguments], env=variables(home) | more,
+        capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of this test alone, in this process and for `cli`."""
+    monkeypatch.setenv("PADDOCK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("UV_CACHE_DIR", str(package_cache()))
+    monkeypatch.delenv("PADDOCK_LANG", raising=False)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def cli(home: Path) -> Cli:
+    """Run the tool in this test's home."""
+    return lambda *arguments, **more: run_cli(home, *arguments, **more)
+
+
+def provisioned_home() -> Path:
+    """The home of the stack that tests share; kept between runs, as a second run does nothing.
+
+    Raises AssertionError with the output when the stack cannot be provisioned.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = base / "paddock-tests"
+    home.mkdir(parents=True, exist_ok=True)
+    with FileLock(home / "tests.lock"):
+        result = run_cli(home, "provision", "--target", "loopback", "--yes")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return home
+
+
+@pytest.fixture(scope="session")
+def stack_home() -> Path:
+    """The home of a provisioned and verified loopback stack."""
+    return provisioned_home()
+
+
+@pytest.fixture(scope="session")
+def stack(stack_home: Path) -> Path:
+    """The environment of that stack."""
+    return stack_home / "data" / "envs" / "loopback"

@@ -1,0 +1,124 @@
+"""A copy of the launcher with a small lock and a task file that tells how it was started."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from provision.paths import ROOT
+from tests.frame.index import SEED, Index, lock_for, served, tiny_wheel
+
+BASE = Path(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+TELL = """
+import json, os, sys
+if sys.argv[1:2] == ["exit"]:
+    sys.exit(int(sys.argv[2]))
+import tiny
+print(json.dumps({"argv": sys.argv[1:], "prefix": sys.prefix, "cwd": os.getcwd(), "pid": os.getpid()}))
+"""
+
+
+@dataclass
+class Launcher:
+    """A checkout in `root`, a user's home, a PATH with few programs, and an index for it all."""
+
+    root: Path
+    home: Path
+    programs: Path
+    index: Index
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        own = {"HOME": str(self.home), "PATH": str(self.programs), "LANG": "C.UTF-8"}
+        return {**own, "PADDOCK_INDEX_URL": self.index.url, **self.variables, **more}
+
+    def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """Start `./paddock` from the home folder; `more` are variables."""
+        return subprocess.Popen(
+            [str(self.root / "paddock"), *arguments], cwd=self.home, text=True,
+            env=self.environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run `./paddock` to its end, 60 seconds at most."""
+        with self.start(*arguments, **more) as process:
+            out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def told(self, *arguments: str, **more: str) -> dict[str, Any]:
+        """What the task file tells of a start that must succeed."""
+        done = self.run(*arguments, **more)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told
+
+    @property
+    def tool(self) -> Path:
+        """Where the environments are."""
+        return self.home / ".cache" / "paddock" / "tool"
+
+    def add_program(self, name: str, target: str | Path) -> None:
+        """Put a link on PATH."""
+        (self.programs / name).unlink(missing_ok=True)
+        (self.programs / name).symlink_to(target)
+
+    def add_script(self, name: str, text: str) -> None:
+        """Put a shell script on PATH."""
+        (self.programs / name).unlink(missing_ok=True)
+        (self.programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.programs / name).chmod(0o755)
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """What the index has: a package of our own, and pip."""
+    return [tiny_wheel(tmp_path_factory.mktemp("wheels")), SEED]
+
+
+@pytest.fixture
+def index(wheels: list[Path]) -> Iterator[Index]:
+    with served(wheels) as running:
+        yield running
+
+
+def copy_checkout(root: Path) -> None:
+    """The files of the launcher and the bootstrap, as a checkout has them."""
+    left_out = shutil.ignore_patterns("__pycache__")
+    for name in ("provision", "templates"):
+        shutil.copytree(ROOT / name, root / name, ignore=left_out)
+    shutil.copy2(ROOT / "paddock", root / "paddock")
+
+
+@pytest.fixture
+def bare(tmp_path: Path, index: Index, wheels: list[Path]) -> Launcher:
+    """A machine with Python but neither uv nor pip; blanks and Chinese characters in each path."""
+    root, home, programs = (tmp_path / name for name in ("检出 of it", "home 家", "bin"))
+    for path in (home, programs):
+        path.mkdir()
+    copy_checkout(root)
+    (root / "requirements.lock").write_text(lock_for(*wheels))
+    (root / "tasks.py").write_text(TELL)
+    launcher = Launcher(root, home, programs, index)
+    for name in ("cat", "cksum", "readlink", "sh"):
+        launcher.add_program(name, str(shutil.which(name)))
+    launcher.add_program("python3", BASE)
+    return launcher
+
+
+@pytest.fixture(params=["uv", "pip"])
+def launcher(bare: Launcher, request: pytest.FixtureRequest) -> Launcher:
+    """Such a machine, once with uv on it and once without."""
+    if request.param == "uv":
+        import uv
+
+        bare.add_program("uv", uv.find_uv_bin())
+    return bare

@@ -1,0 +1,72 @@
+"""The rules of the house that a tool can check."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PYTHON = [p for top in ("provision", "checks") for p in sorted((ROOT / top).rglob("*.py"))]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"]],
+    ids=" ".join,
+)
+def test_tool_is_clean(command: list[str]) -> None:
+    program = Path(sys.executable).with_name(command[0])
+    result = subprocess.run(
+        [program, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_text_has_both_languages_and_the_same_placeholders() -> None:
+    words = json.loads((ROOT / "templates" / "words.json").read_text(encoding="utf-8"))
+    for key, texts in words.items():
+        assert set(texts) == {"en", "zh"}, key
+        fields = [sorted(re.findall(r"{(\w+)}", texts[language])) for language in ("en", "zh")]
+        assert fields[0] == fields[1], key
+        assert all(texts.values()), key
+
+
+def _literal_keys(path: Path) -> set[str]:
+    """The keys that a module looks up by a literal: `text("key")`, `PaddockError("code")`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            key = node.args[0].value
+            if name == "text":
+                found.add(key)
+            if name in ("PaddockError", "unknown_name"):
+                found |= {f"error.{key}.{part}" for part in ("what", "cause", "do")}
+    return found
+
+
+def test_every_text_that_the_code_asks_for_is_in_the_catalogue() -> None:
+    words = json.loads((ROOT / "templates" / "words.json").read_text(encoding="utf-8"))
+    wanted = set().union(*(_literal_keys(path) for path in PYTHON))
+    assert wanted, "no text is looked up by a literal: this test reads the code wrongly"
+    assert not sorted(wanted - set(words))
+
+
+def test_every_error_has_a_status_and_three_sentences() -> None:
+    from provision.errors import STATUS
+    from provision.words import catalogue
+
+    parts = {f"error.{code}.{part}" for code in STATUS for part in ("what", "cause", "do")}
+    assert not sorted(parts - set(catalogue()))
+
+
+def test_modules_are_short() -> None:
+    lengths = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in PYTHON}
+    assert not {str(path): count for path, count in lengths.items() if count > 250}
