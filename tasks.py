@@ -70,9 +70,9 @@ def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = F
     """Say what this machine is, what is wrong, and what to type."""
     from checks.doctor import examine
     from checks.report import lines, status, to_json
-    from provision.console import named, show, show_json
+    from provision.console import ALIASES, show, show_json
 
-    report = examine(named(target), fresh=fresh)
+    report = examine(ALIASES.get(target, target), fresh=fresh)
     if json:
         show_json(to_json(report))
     else:

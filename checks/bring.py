@@ -23,8 +23,7 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     say(text("provision.title", target=options.target, env=options.site.env))
     face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     outcome = carry_out(options, face)
-    ran = [one for one in outcome.planned if one.state == "pending"]
-    if not ran and outcome.smoke is None:
+    if not outcome.ran and outcome.smoke is None:
         return _nothing(options, len(outcome.planned), began, json=json)
     seconds = time.monotonic() - began
     if json:
@@ -40,7 +39,7 @@ def _nothing(options: engine.Options, steps: int, began: float, *, json: bool) -
     seconds = time.monotonic() - began
     if json:
         show_json({"schema": "paddock/provision/1", "target": options.target, "changed": False,
-                   "steps": steps, "seconds": round(seconds, 3)})  # fmt: skip
+                   "steps": steps, "ran": [], "seconds": round(seconds, 3)})  # fmt: skip
     else:
         show(text("provision.nothing", count=steps, time=duration(seconds)))
     return 0

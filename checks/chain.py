@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from provision import engine, guard, seal
 from provision.errors import PaddockError
 from provision.journal import Journal
@@ -38,11 +40,30 @@ class Outcome:
     planned: list[Planned]
     smoke: SmokeReport | None
 
+    @property
+    def ran(self) -> list[str]:
+        """The names of the steps that had to run."""
+        return [one.name for one in self.planned if one.state == "pending"]
+
+    def to_json(self, seconds: float) -> dict[str, object]:
+        """The run as JSON values, schema `paddock/provision/1`."""
+        return {
+            "schema": "paddock/provision/1",
+            "target": self.context.stack.target,
+            "release": self.context.release,
+            "environment": str(self.context.site.env),
+            "changed": bool(self.ran),
+            "steps": len(self.planned),
+            "ran": self.ran,
+            "smoke": msgspec.to_builtins(self.smoke),
+            "seconds": round(seconds, 3),
+        }
+
 
 def carry_out(options: engine.Options, face: Face) -> Outcome:
     """Run what is pending; then, for a whole stack, the smoke tests unless they hold already.
 
-    Raises PaddockError: `busy`, `consent-needed`, `declined`, whatever a step meets, `smoke-failed`.
+    Raises PaddockError: `busy`, `consent-needed`, `declined`, what a step meets, `smoke-failed`.
     """
     with guard.exclusive(options.site), guard.signals(), guard.storage():
         engine.tidy(options.site)

@@ -43,7 +43,10 @@ def _own_target(root: Path) -> str | None:
 
     Otherwise the check of the accelerators says so; the rest can still be examined.
     """
-    found = pci.target_for(pci.devices(root))
+    try:
+        found = pci.target_for(pci.devices(root))
+    except Exception:  # the same reading fails again as a fact, and is shown there
+        return None
     return found if found in stack.targets() else None
 
 

@@ -82,7 +82,9 @@ def present(fact: T | Unread | None) -> T:
 
 
 def gib(size: int) -> str:
-    """A size in bytes as a person says it: `3.4 GiB`."""
+    """A size in bytes as a person says it: `3.4 GiB`, `212 MiB`."""
+    if size < 1 << 30:
+        return f"{size >> 20} MiB"
     return f"{size / 2**30:.1f} GiB"
 
 

@@ -40,5 +40,7 @@ def _command(facts: Facts, plugin: Plugin) -> str:
 
 
 CHECK = Check(
-    "plugin-loads", _run, needs=("environment-python", "leftover-run", "stack-lock", "plugin-root")
+    "plugin-loads",
+    _run,
+    needs=("environment-python", "leftover-run", "stack-framework", "plugin-root"),
 )

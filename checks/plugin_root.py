@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checks.finding import Check, Evidence, Finding, known, ok
+from checks.finding import Check, Evidence, Finding, State, known, ok
+from provision.facts.installed import Environment
+from provision.facts.plugin import Plugin
 from provision.facts.snapshot import Facts
-from provision.site import Site
 
 _SOURCE = "measured with paddlepaddle 3.0.0 to 3.3.1; paddle/base/core.py"
 
@@ -20,11 +21,18 @@ def _run(facts: Facts) -> Finding:
     if setting.problem:
         command = "unset CUSTOM_DEVICE_ROOT"
         return Finding("error", setting.problem, values, evidence, command, _SOURCE)
-    packages = Site(facts.target).site_packages
-    if packages and (packages / "paddle_custom_device").resolve() == Path(setting.shown).resolve():
-        return ok(evidence[0].line, "variable")
-    command = "unset CUSTOM_DEVICE_ROOT"
-    return Finding("warning", "replaces", values, evidence, command, _SOURCE)
+    environment = facts.environment
+    if isinstance(environment, Environment) and environment.site_packages:
+        own = Path(environment.site_packages, "paddle_custom_device")
+        if Path(setting.shown) == own:
+            return ok(evidence[0].line, "variable")
+    plugin = facts.plugin
+    # What is there instead may well be meant, as long as it loads.
+    state: State = "warning"
+    if isinstance(plugin, Plugin) and plugin.verdict != "loads":
+        state = "error"
+        evidence += [Evidence(line, plugin.where) for line in (plugin.line, *plugin.said)]
+    return Finding(state, "replaces", values, evidence, "unset CUSTOM_DEVICE_ROOT", _SOURCE)
 
 
 CHECK = Check("plugin-root", _run)

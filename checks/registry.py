@@ -19,7 +19,8 @@ from checks import (
     plugin_loads,
     plugin_root,
     python_version,
-    stack_lock,
+    stack_framework,
+    stack_packages,
 )
 from checks.finding import Check
 
@@ -35,8 +36,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     accelerator_known.CHECK,
     leftover_run.CHECK,
     environment_python.CHECK,
-    stack_lock.CHECK,
+    stack_framework.CHECK,
     plugin_root.CHECK,
     plugin_blacklist.CHECK,
     plugin_loads.CHECK,
+    stack_packages.CHECK,
 )

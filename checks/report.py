@@ -11,6 +11,7 @@ import msgspec
 from checks.accelerator_known import summary
 from checks.doctor import Report
 from checks.finding import Finding, gib
+from provision.facts.settings import printable
 from provision.facts.snapshot import Facts, Unread
 from provision.words import text
 
@@ -109,7 +110,7 @@ def _rows(name: str, value: str) -> Iterator[str]:
 
 
 def _row(name: str, value: str) -> str:
-    return f"     {text(f'doctor.{name}')}  {value}"
+    return f"     {text(f'doctor.{name}')}  {printable(value)}"
 
 
 def _paint(line: str, state: str, colour: bool) -> str:

@@ -41,6 +41,7 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
 from provision.paths import cache_dir  # noqa: E402
+from provision.process import end_orphans  # noqa: E402
 from provision.toolenv import BootstrapError, install  # noqa: E402
 from provision.words import text  # noqa: E402
 
@@ -98,9 +99,9 @@ def _alone(env: Path) -> "Iterator[None]":
 def _make(lock: Path, env: Path) -> None:
     """Fill a new folder and let the name `env` point to it in one step.
 
-    The folder has a name of its own, for good: scripts in an environment know their place, and
-    what a killed start left running may still write into the folder it had.
+    The folder keeps its own name, as the scripts in an environment know their place.
     """
+    end_orphans(str(env))  # what a killed start left running
     for left in env.parent.glob(f"{env.name}.*"):
         shutil.rmtree(left, ignore_errors=True)
     work = Path(tempfile.mkdtemp(prefix=f"{env.name}.", dir=env.parent))

@@ -14,8 +14,9 @@ from invoke.tasks import Task
 
 from provision.engine import Options
 from provision.errors import PaddockError
-from provision.network import Network
-from provision.paths import ROOT
+from provision.network import Network, hide_secrets
+from provision.paths import ROOT, cache_dir, data_dir, state_dir
+from provision.stream import is_unicode, replace_closed, say
 from provision.words import text
 
 
@@ -27,6 +28,8 @@ def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
 
     @functools.wraps(body)
     def wrapped(*args: object, **kwargs: object) -> None:
+        # Invoke switches this off; every start would compile all that the task imports anew.
+        sys.dont_write_bytecode = bool(sys.flags.dont_write_bytecode)
         if status := _status(body, args, kwargs):
             raise SystemExit(status)
 
@@ -38,16 +41,17 @@ def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
 
 def _status(body: Callable[..., int], args: tuple[object, ...], kwargs: dict[str, object]) -> int:
     """The exit status of a task, whatever happens in it."""
+    from provision.guard import storage
+
     json = bool(kwargs.get("json"))
+    replace_closed()
     try:
-        return body(*args, **kwargs)
+        with storage():
+            return body(*args, **kwargs)
     except KeyboardInterrupt:
         return _say(PaddockError("interrupted"), json=json)
     except PaddockError as error:
         return _say(error, json=json)
-    except BrokenPipeError:  # the reader (`head`, a pager) has gone: nobody is left to tell
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
-        return 0
     except Exception as error:
         import traceback
 
@@ -62,19 +66,19 @@ def _say(error: PaddockError, *, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/error/1", **error.to_json()})
     for line in error_lines(error):
-        print(line, file=sys.stderr)
+        say(sys.stderr, line)
     return error.status
 
 
 def show_json(value: object) -> None:
     """One JSON document on standard output."""
-    print(json_module.dumps(value, ensure_ascii=False, indent=2))
+    ascii_only = not is_unicode(sys.stdout)
+    say(sys.stdout, json_module.dumps(value, ensure_ascii=ascii_only, indent=2))
 
 
 def show(line: str = "") -> None:
     """One line for a person; what the terminal's encoding lacks is replaced, never an error."""
-    encoding = sys.stdout.encoding or "ascii"
-    print(line.encode(encoding, "replace").decode(encoding), flush=True)
+    say(sys.stdout, line)
 
 
 def options(  # noqa: PLR0913 - one parameter a flag
@@ -94,13 +98,16 @@ def options(  # noqa: PLR0913 - one parameter a flag
         )
     if index_url and not index_url.startswith(("https://", "http://", "file://")):
         raise PaddockError(
-            "bad-option", option="--index-url", value=index_url, wanted=text("wanted.url")
-        )
+            "bad-option", option="--index-url", value=hide_secrets(index_url),
+            wanted=text("wanted.url"),
+        )  # fmt: skip
     network = Network(offline, bundle.resolve() if bundle else None, index_url or None)
+    _check_home()
+    own = Path(stack).expanduser().absolute() if stack else None
     return Options(
-        target=named(target),
+        target=_of_stack(own, target) if own else named(target),
         release=release or None,
-        stack=Path(stack).expanduser().absolute() if stack else None,
+        stack=own,
         begin=begin or None,
         only=tuple(name for name in only.split(",") if name),
         network=network,
@@ -108,12 +115,35 @@ def options(  # noqa: PLR0913 - one parameter a flag
     )
 
 
-_ALIASES = {"npu": "ascend910b", "gcu": "s60"}
+def _check_home() -> None:
+    """What PATH and uv cannot take as a folder is refused before anything is written there."""
+    for folder in (cache_dir(), state_dir(), data_dir()):
+        name = str(folder)
+        if ":" in name or name.encode("utf-8", "replace").decode() != name:
+            wanted = text("wanted.home")
+            raise PaddockError("bad-option", option="PADDOCK_HOME", value=name, wanted=wanted)
+
+
+def _of_stack(stack: Path, target: str) -> str:
+    """The target of a stack file of the user's own; one asked for by name must be the same.
+
+    Raises PaddockError `bad-option`, `stack-*`.
+    """
+    from provision.stack import load
+
+    own = load(stack).target
+    if target not in ("auto", own):
+        wanted = text("wanted.stack-target", name=own)
+        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
+    return own
+
+
+ALIASES = {"npu": "ascend910b", "gcu": "s60"}
 
 
 def named(target: str) -> str:
     """The target's own name: aliases resolved, and `auto` by the machine."""
-    return found_target() if target == "auto" else _ALIASES.get(target, target)
+    return found_target() if target == "auto" else ALIASES.get(target, target)
 
 
 def found_target() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ class Options:
     @property
     def fingerprint(self) -> str:
         """What a seal has to match."""
-        return seal.fingerprint(self.folder, self.release or "")
+        return seal.fingerprint(self.folder, f"{self.release or ''}\0{self.stack or ''}")
 
 
 def holding(options: Options) -> int | None:
@@ -90,12 +91,19 @@ def runner(context: Context, options: Options, progress: Progress) -> Runner:
 
 
 def tidy(site: Site) -> int:
-    """End what a killed run left running; returns the number of processes."""
+    """End what a killed run left running; returns the number of processes.
+
+    Its installer may have left folders without RECORD, which no installer can replace: they go.
+    """
     from provision.journal import Journal
     from provision.process import end_orphans
 
     runs = {entry.run for entry in Journal(site.journal).last().values() if entry.event == "start"}
-    return sum(end_orphans(run) for run in runs if run)
+    ended = sum(end_orphans(run) for run in runs if run)
+    for info in site.site_packages.glob("*.dist-info") if site.site_packages else ():
+        if not (info / "RECORD").exists():
+            shutil.rmtree(info)
+    return ended
 
 
 def put_seal(context: Context, options: Options, planned: list[Planned]) -> None:

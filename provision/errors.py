@@ -29,6 +29,7 @@ STATUS: Final[dict[str, int]] = {
     "stack-syntax": STACK,
     "stack-field": STACK,
     "stack-type": STACK,
+    "stack-part": STACK,
     "no-compiler": MACHINE,
     "no-python": MACHINE,
     "disk-full": MACHINE,

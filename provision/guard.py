@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.paths import state_dir
 from provision.site import Site
 
 
@@ -47,23 +48,31 @@ def storage() -> Iterator[None]:
         yield
     except OSError as error:
         codes = {errno.ENOSPC: "disk-full", errno.EDQUOT: "disk-full", errno.EROFS: "read-only",
-                 errno.EACCES: "read-only", errno.EPERM: "read-only"}  # fmt: skip
+                 errno.EACCES: "read-only", errno.EPERM: "read-only", errno.ENOTDIR: "read-only",
+                 errno.EEXIST: "read-only", errno.ENAMETOOLONG: "read-only"}  # fmt: skip
         if error.errno not in codes:
             raise
         raise PaddockError(
-            codes[error.errno], step="-", log="-", status="-", path=error.filename or "?"
+            codes[error.errno], step="paddock", path=error.filename or state_dir()
         ) from None
 
 
 @contextlib.contextmanager
 def signals() -> Iterator[None]:
-    """A closed terminal or a `kill` ends a run as Ctrl-C does: tidied and noted."""
+    """A closed terminal or a `kill` ends a run as Ctrl-C does: tidied and noted.
+
+    A signal that is ignored stays so: under `nohup` a run outlives its terminal.
+    """
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = {name: signal.signal(name, interrupt) for name in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [signal.SIGTERM, signal.SIGHUP]
+    before = {name: signal.getsignal(name) for name in heard}
     try:
+        for name in heard:
+            if before[name] is not signal.SIG_IGN:
+                signal.signal(name, interrupt)
         yield
     finally:
         for name, handler in before.items():

@@ -6,6 +6,7 @@ cut short is ignored, and the next append starts on a line of its own.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+VERSION = 1
 Event = Literal["start", "done", "failed", "interrupted", "undone"]
 
 
@@ -49,7 +51,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     witnesses: list[Witness] = []
     log: str = ""
-    version: int = 1
+    version: int = VERSION
 
 
 class Journal:
@@ -59,17 +61,19 @@ class Journal:
         self.path = path
 
     def entries(self) -> Iterator[Entry]:
-        """All complete entries, oldest first."""
+        """All complete entries of this version, oldest first."""
         decoder = msgspec.json.Decoder(Entry)
         try:
             lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         for line in lines:
             try:
-                yield decoder.decode(line)
+                entry = decoder.decode(line)
             except (msgspec.DecodeError, msgspec.ValidationError):
-                continue  # cut short by a crash, or of a later version: it never counts as done
+                continue  # cut short by a crash: it never counts as done
+            if entry.version == VERSION:
+                yield entry
 
     def last(self) -> dict[str, Entry]:
         """The last entry of each step."""
@@ -82,7 +86,9 @@ class Journal:
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)
             torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            os.write(descriptor, b"\n" * torn + msgspec.json.encode(entry) + b"\n")
+            line = b"\n" * torn + msgspec.json.encode(entry) + b"\n"
+            if os.write(descriptor, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

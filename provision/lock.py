@@ -72,7 +72,7 @@ def _compile(
 
 
 def _marker(stack: Stack) -> str:
-    """The environments a lock is for: Linux, any architecture, the Pythons that the stack admits."""
+    """The environments a lock is for: Linux, and the Pythons that the stack admits."""
     parts = [re.fullmatch(r"([<>=!~]+)([0-9.]+)", part) for part in stack.python.split(",")]
     pythons = [f"python_version {part[1]} '{part[2]}'" for part in parts if part]
     return " and ".join(["sys_platform == 'linux'", *pythons])

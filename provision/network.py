@@ -10,7 +10,7 @@ from pathlib import Path
 
 _CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 _INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s]+(?=@)")
 
 
 def hide_secrets(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,9 +103,10 @@ def _one(
 
 def _key(script: str, inputs: Iterable[Path], needs: Iterable[Planned]) -> str:
     """What decides a step's result: its commands, its files, and the steps before it."""
-    digest = hashlib.sha256(script.encode())
+    digest = hashlib.sha256(os.fsencode(script))
     for path in inputs:
-        digest.update(f"\0{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        content = hashlib.sha256(path.read_bytes()).digest()
+        digest.update(b"\0" + os.fsencode(path) + b"\0" + content)
     for need in needs:
         digest.update(need.key.encode())
     return digest.hexdigest()
@@ -116,8 +118,11 @@ def _reason(
     """Why a step has to run; None when it holds."""
     if clearing := next((need.clearing for need in needs if need.clearing), None):
         return text("reason.cleared", step=clearing)
+    cut_short = entry is not None and entry.event in ("start", "interrupted")
+    if KINDS[step.kind].changes_host and not cut_short:
+        return _missing(step, context)
     if entry is None or entry.event == "undone":
-        return _unrecorded(step, context)
+        return text("reason.never")
     if entry.event != "done":
         return text(f"reason.{entry.event}")
     if gone := next((w.path for w in entry.witnesses if not w.holds()), None):
@@ -125,10 +130,8 @@ def _reason(
     return None if entry.key == key else text("reason.changed")
 
 
-def _unrecorded(step: Step, context: Context) -> str | None:
-    """Only what the host has by itself may hold without a record that this tool made it."""
-    if not KINDS[step.kind].changes_host:
-        return text("reason.never")
+def _missing(step: Step, context: Context) -> str | None:
+    """What the host has holds, whoever installed it: this step needs no record of this tool."""
     try:
         KINDS[step.kind].verify(step, context)
     except NotSo as missing:

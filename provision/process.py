@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,18 +50,23 @@ class Processes:
             process = subprocess.Popen(
                 ["/bin/sh", "-eu", script], env=dict(variables), stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                text=True, errors="replace",
+                encoding="utf-8", errors="replace",
+                cwd=script.parent,  # uv reads a configuration from where it is started
             )  # fmt: skip
             self._groups.add(process.pid)
+        reaper = threading.Thread(target=_reap, args=(process, variables.get(MARK, "")))
+        reaper.start()
         try:
             tail = _copy(process, log, listen)
-            status = process.wait()
-        finally:
+        except BaseException:
             _signal_group(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            reaper.join()
             self._groups.discard(process.pid)
         if self._stopped:
             raise Stopped
-        return Outcome(status, tail)
+        return Outcome(process.returncode, tail)
 
     def stop(self, patience: float = 5.0) -> None:
         """Ask every running group to end; after `patience` seconds, end it."""
@@ -93,22 +99,47 @@ def _copy(
     return tuple(tail)
 
 
+def _reap(process: subprocess.Popen[str], mark: str) -> None:
+    """Wait for a script, then end what it left running: that would hold its output open."""
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its group keeps its number
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+    if mark:
+        end_orphans(mark, patience=2.0)
+
+
 def _signal_group(group: int, number: int) -> None:
     """Send a signal to a group that may have ended already."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
-def end_orphans(run: str) -> int:
+def end_orphans(run: str, patience: float = 10.0) -> int:
     """End what a killed run left running, found by the mark in its environment; returns how many.
 
-    Without this a compiler or installer of the killed run would write beside the resumed one.
+    Without this a compiler or installer of the killed run would write beside the resumed one. A
+    package manager gets `patience` seconds to leave its database in order. What carries a mark
+    below this one, `RUN/step`, is ended too; this process itself is not.
     """
-    needle = f"{MARK}={run}\0".encode()
-    ended = 0
+    needle = f"{MARK}={run}".encode()
+    ended = set()
+    deadline = time.monotonic() + patience
+    while (orphans := _marked(needle)) and time.monotonic() < deadline + patience:
+        ended |= orphans
+        sent = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
+        for process in orphans:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, sent)
+        time.sleep(0.05)
+    return len(ended)
+
+
+def _marked(needle: bytes) -> set[int]:
+    """The living processes that carry a mark. One that ended but was not reaped has none."""
+    found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if needle in (folder / "environ").read_bytes() + b"\0":
-                os.kill(int(folder.name), signal.SIGKILL)
-                ended += 1
-    return ended
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            if any(v == needle or v.startswith(needle + b"/") for v in variables):
+                found.add(int(folder.name))
+    return found - {os.getpid()}

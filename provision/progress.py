@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from provision.stream import say
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Plain:
         pass
 
     def _say(self, sign: str, step: str, rest: str) -> None:
-        print(f"  {sign} {step:<22} {rest}".rstrip(), file=self.stream, flush=True)
+        say(self.stream, f"  {sign} {step:<22} {rest}".rstrip())
 
     def started(self, step: str) -> None:
         """`> step`."""

@@ -82,13 +82,14 @@ class Runner:
         log = self.logs / (one.name.replace("/", "-") + ".log")
         script = self.context.site.state / "scripts" / (one.name.replace("/", "-") + ".sh")
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(one.script, encoding="utf-8")
+        script.write_bytes(os.fsencode(one.script))  # paths in the bytes that the system has
+        variables = {**self.variables, MARK: f"{self.settings.run}/{one.name}"}
         journal.record(one.name, "start", one.key, run=self.settings.run, log=str(log))
         self.progress.started(one.name)
         began = time.monotonic()
         try:
             outcome = self.processes.run(
-                script, log, self.variables, lambda line: self.progress.line(one.name, line)
+                script, log, variables, lambda line: self.progress.line(one.name, line)
             )
             shown = self._verified(one, outcome, log)
         except Stopped:
@@ -107,8 +108,9 @@ class Runner:
         """What shows that the step holds: an installer's exit status alone is not believed."""
         if outcome.status:
             raise PaddockError(
-                classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status, log=log
-            )
+                classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
+                log=log, path=self.context.site.env,
+            )  # fmt: skip
         try:
             return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]
         except NotSo as missing:

@@ -27,12 +27,12 @@ def _watched(folder: Path) -> list[Path]:
     return found
 
 
-def fingerprint(folder: Path, release: str) -> str:
-    """A digest over names, sizes and times of the watched files, the release and this Python."""
-    digest = hashlib.sha256(f"{release}\0{sys.version}\0{sys.prefix}".encode())
+def fingerprint(folder: Path, chosen: str) -> str:
+    """A digest over names, sizes and times of the watched files, what was chosen, this Python."""
+    digest = hashlib.sha256(f"{chosen}\0{sys.version}\0{sys.prefix}".encode())
     for path in _watched(folder):
         status = path.stat()
-        digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        digest.update(os.fsencode(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"))
     return digest.hexdigest()
 
 

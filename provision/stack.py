@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 
@@ -20,7 +21,8 @@ StepName = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][a-z0-9_-]*/[a-z0-9][
 Requirement = Annotated[
     str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]*(\[[a-z,-]+\])?[A-Za-z0-9.,<>=!~*+]*\Z")
 ]
-Specifier = Annotated[str, msgspec.Meta(pattern=r"\A[0-9.,<>=!~*]+\Z")]
+_RANGE = r"(?:[<>]=?\d+(?:\.\d+)*|[=!]=\d+(?:\.\d+)*(?:\.\*)?|~=\d+(?:\.\d+)+)"
+Specifier = Annotated[str, msgspec.Meta(pattern=rf"\A{_RANGE}(?:,{_RANGE})*\Z")]
 Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal["toolchain", "venv", "packages", "wheel", "install"]
 
@@ -145,14 +147,31 @@ def _paths_of(key: str, data: Any, path: str = "$") -> Any:
 
 
 def _check_names(path: Path, stack: Stack) -> None:
-    """Names that refer to something must find it, and steps stand after what they need."""
-    stack.release(None)
-    seen: list[str] = []
+    """Names that refer to something find it, and a step has what its kind needs."""
+    if stack.default_release not in stack.releases:
+        _refuse(path, "$.default_release", f"no release `{stack.default_release}`")
+    seen: dict[str, Step] = {}
     for step in stack.steps:
-        for name in (*step.needs, *step.wheels):
-            if name not in seen:
-                raise PaddockError(
-                    "stack-type", file=path, field=f"$.steps.{step.name}",
-                    reason=f"`{name}` is no earlier step",
-                )  # fmt: skip
-        seen.append(step.name)
+        if problem := next(_problems(step, seen), None):
+            _refuse(path, f"$.steps.{step.name}", problem)
+        seen[step.name] = step
+    for name, release in stack.releases.items():
+        if not any(pin.startswith("paddlepaddle==") for pin in release.framework):
+            _refuse(path, f"$.releases.{name}.framework", "no `paddlepaddle==VERSION`")
+
+
+def _refuse(path: Path, field: str, reason: str) -> NoReturn:
+    raise PaddockError("stack-type", file=path, field=field, reason=reason)
+
+
+def _problems(step: Step, seen: Mapping[str, Step]) -> Iterator[str]:
+    """What is wrong with a step, given the ones before it."""
+    if step.name in seen:
+        yield "another step has this name"
+    yield from (f"`{n}` is no earlier step" for n in (*step.needs, *step.wheels) if n not in seen)
+    wanted = {"packages": "lock", "wheel": "source", "install": "wheels"}.get(step.kind)
+    if wanted and not getattr(step, wanted):
+        yield f"a step of kind `{step.kind}` needs `{wanted}`"
+    for name in step.wheels:
+        if seen[name].kind != "wheel" or name not in step.needs:
+            yield f"`{name}` has to be a step of kind `wheel`, and in `needs` too"

@@ -16,6 +16,7 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.network import Network, hide_secrets
 from provision.paths import ROOT, cache_dir
+from provision.process import MARK
 from provision.tools import uv
 from provision.words import text
 
@@ -40,7 +41,10 @@ class BootstrapError(PaddockError):
 
 
 def install(lock: Path, work: Path) -> None:
-    """A virtual environment in `work` with what the lock pins: wheels only, nothing is built."""
+    """A virtual environment in `work` with what the lock pins: wheels only, nothing is built.
+
+    `work` is named ENV.something; what is started here is marked with ENV.
+    """
     # Resolved, so that an upgrade cannot put another Python behind the same name.
     base = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
     python = str(work / "bin" / "python")
@@ -72,16 +76,21 @@ def _runs(argv: list[str]) -> bool:
         return False
 
 
+def _variables(work: Path) -> dict[str, str]:
+    """The environment of the installer: the user's, with the network settings of the tool."""
+    found = {**os.environ, **Network().environment(), MARK: str(work.with_suffix(""))}
+    for name in ELSEWHERE:
+        found.pop(name, None)
+    if "PADDOCK_HOME" in os.environ:
+        found.setdefault("UV_CACHE_DIR", str(cache_dir() / "uv"))
+        found.setdefault("PIP_CACHE_DIR", str(cache_dir() / "pip"))
+    return found
+
+
 def _run(argv: list[str], work: Path) -> None:
     """Run one command of the installation; BootstrapError with its last lines when it fails."""
-    variables = {**os.environ, **Network().environment()}
-    for name in ELSEWHERE:
-        variables.pop(name, None)
-    if "PADDOCK_HOME" in os.environ:
-        variables.setdefault("UV_CACHE_DIR", str(cache_dir() / "uv"))
-        variables.setdefault("PIP_CACHE_DIR", str(cache_dir() / "pip"))
     done = subprocess.run(
-        argv, cwd=work, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        argv, cwd=work, env=_variables(work), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False,
     )  # fmt: skip
     if done.returncode:

@@ -22,6 +22,17 @@ def made(site: Site) -> list[Path]:
     return [path for path in site.made if path.exists()]
 
 
+def remains(site: Site) -> list[Path]:
+    """What a killed run left beside the folders: one half made, or one half removed."""
+    patterns = ("{}.new", ".{}.removed-*")
+    return [
+        left
+        for path in site.made
+        for pattern in patterns
+        for left in path.parent.glob(pattern.format(path.name))
+    ]
+
+
 def host_packages(site: Site) -> list[str]:
     """The system packages that the toolchain step had added."""
     record = site.state / "toolchain.packages"
@@ -42,7 +53,8 @@ def undo(context: Context, *, with_packages: bool) -> None:
         # Renamed first: a removal that is cut short leaves nothing that looks like an environment.
         doomed = path.with_name(f".{path.name}.removed-{os.getpid()}")
         path.rename(doomed)
-        shutil.rmtree(doomed)
+    for left in remains(site):
+        shutil.rmtree(left)
     journal = Journal(site.journal)
     for entry in reversed(journal.last().values()):
         if entry.event != "undone":

@@ -18,12 +18,16 @@ _ASK = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """A provisioned environment. `version` is None when its interpreter does not answer."""
+    """A provisioned environment. `version` is None when its interpreter does not answer.
+
+    `site_packages` is "" when it has no such folder yet.
+    """
 
     python: str
     version: str | None
     problem: str
     packages: dict[str, str]
+    site_packages: str = ""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -50,15 +54,21 @@ def environment(site: Site) -> Environment | None:
     """
     if not site.env.exists():
         return None
-    packages = distributions(site.site_packages) if site.site_packages else {}
+    folder = site.site_packages
+    packages = distributions(folder) if folder else {}
+    version, problem = _answer(site.python)
+    return Environment(str(site.python), version, problem, packages, str(folder or ""))
+
+
+def _answer(python: Path) -> tuple[str | None, str]:
+    """The full version that an interpreter answers with, or None and what it said instead."""
     try:
-        answer = run([site.python, "-I", "-S", "-c", _ASK], _LIMIT)
+        answer = run([python, "-I", "-S", "-c", _ASK], _LIMIT)
     except OSError as error:
-        problem = f"{site.python}: {error.strerror}"
-        return Environment(str(site.python), None, problem, packages)
-    version = answer.out.strip() if answer.status == 0 else None
-    problem = "" if version else next(iter(answer.lines), f"exit status {answer.status}")
-    return Environment(str(site.python), version, problem, packages)
+        return None, f"{python}: {error.strerror}"
+    if answer.status == 0 and answer.out.strip():
+        return answer.out.strip(), ""
+    return None, next(iter(answer.lines), f"exit status {answer.status}")
 
 
 def distributions(site_packages: Path) -> dict[str, str]:

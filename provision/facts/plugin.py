@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -85,10 +86,13 @@ def _with(looked: Plugin, made: Loaded) -> Plugin:
 
 
 def _conditions(device: str) -> dict[str, str]:
-    """The variables that a load depends on, and the device type that was asked for."""
-    return {"device": device} | {
-        name: value for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES)
-    }
+    """The device type that was asked for, and a digest of the variables that a load depends on.
+
+    A digest, since a variable may hold what must not be written down.
+    """
+    named = sorted(item for item in os.environ.items() if item[0].startswith(_VARIABLES))
+    digest = hashlib.sha256(repr(named).encode("utf-8", "surrogateescape"))
+    return {"device": device, "variables": digest.hexdigest()}
 
 
 def _witnesses(looked: Plugin, site: Site) -> list[Witness]:

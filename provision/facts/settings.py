@@ -25,7 +25,7 @@ _INDEX_SCHEMES = {"http", "https", "file"}
 class Setting(msgspec.Struct, frozen=True):
     """One setting: where it stands, its value without secrets, and what is wrong with it.
 
-    `problem` is "" or a word of the catalogue (`setting.WORD`).
+    `problem` is "" or one word for the case, such as "missing".
     """
 
     name: str
@@ -48,7 +48,7 @@ def collect(variables: Mapping[str, str] = os.environ) -> Settings:
     both = [spelling for name in _PROXIES for spelling in (name, name.upper())]
     return Settings(
         certificates=[
-            Setting(name, value, certificate_problem(Path(value)))
+            Setting(name, printable(value), certificate_problem(Path(value)))
             for name, value in _set(variables, _CERTIFICATES)
         ],
         proxies=[
@@ -78,9 +78,16 @@ def _indexes(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def hidden(value: str) -> str:
     """A URL with `***` for its user and password, also when it lacks its scheme."""
-    scheme, mark, rest = value.rpartition("://")
-    _, at, place = rest.rpartition("@")
-    return f"{scheme}{mark}***@{place}" if at else value
+    # Up to the last `@`: a password may itself hold `@`, `/` or `://`.
+    return printable(re.sub(r"(?s)^([A-Za-z][\w+.-]*://)?.*@", r"\1***@", value))
+
+
+def printable(text: str) -> str:
+    """A text for one line of a terminal: what would move the cursor or has no spelling is replaced.
+
+    A variable, a path or a damaged library may hold anything.
+    """
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def url_problem(value: str, schemes: set[str]) -> str:
@@ -125,7 +132,7 @@ def _device_root(value: str | None) -> Setting | None:
         problem = "list" if re.search(r"[:,;]", value) else "missing"
     else:
         problem = "" if any(folder.glob("*.so")) else "no-plugin"
-    return Setting("CUSTOM_DEVICE_ROOT", value, problem)
+    return Setting("CUSTOM_DEVICE_ROOT", printable(value), problem)
 
 
 def _black_list(value: str | None) -> Setting | None:
@@ -133,4 +140,4 @@ def _black_list(value: str | None) -> Setting | None:
     if not value:
         return None
     right = re.fullmatch(r"\w+(,\w+)*", value)
-    return Setting("CUSTOM_DEVICE_BLACK_LIST", value, "" if right else "separator")
+    return Setting("CUSTOM_DEVICE_BLACK_LIST", printable(value), "" if right else "separator")

@@ -123,7 +123,7 @@ def bounds(specifier: str) -> Callable[[pythons.Version], bool]:
     if plain == specifier.split(","):  # the usual form, without the cost of importing packaging
         least = [int(part[4:]) for part in plain if part.startswith(">=")]
         below = [int(part[3:]) for part in plain if part.startswith("<3")]
-        return lambda version: max(least, default=0) <= version[1] < min(below, default=99)
+        return lambda version: max(least, default=0) <= version[1] < min(below, default=1000)
     from packaging.specifiers import SpecifierSet
 
     exact = SpecifierSet(specifier)

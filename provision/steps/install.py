@@ -21,7 +21,7 @@ class Install:
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The folders that hold one wheel each."""
-        return {"uv": uv(), "python": context.site.python, "env": context.site.env,
+        return {"uv": uv(), "python": context.site.python,
                 "folders": [context.site.wheels / name for name in step.wheels]}  # fmt: skip
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:

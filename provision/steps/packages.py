@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
 from provision.tools import uv
@@ -46,9 +47,8 @@ class Packages:
     lacks = "internal"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """The lock file and the environment."""
-        return {"uv": uv(), "python": context.site.python, "lock": self._lock(step, context),
-                "env": context.site.env}  # fmt: skip
+        """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
+        return {"uv": uv(), "python": context.site.python, "lock": self._lock(step, context)}
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """The lock file."""
@@ -77,4 +77,7 @@ class Packages:
 
     def _lock(self, step: Step, context: Context) -> Path:
         assert step.lock is not None  # noqa: S101 - the stack's reader checks it
-        return context.lock(step.lock)
+        lock = context.lock(step.lock)
+        if not lock.is_file():
+            raise PaddockError("stack-part", step=step.name, file=lock)
+        return lock

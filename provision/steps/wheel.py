@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
 from provision.tools import uv
@@ -19,7 +20,10 @@ class Wheel:
     lacks = "internal"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """Source, build tree, destination, and the Paddle to build for."""
+        """Source, build tree, destination, and the Paddle to build for.
+
+        Raises PaddockError `stack-part` where there is no source.
+        """
         return {
             "uv": uv(),
             "env": context.site.env,
@@ -49,7 +53,11 @@ class Wheel:
         return None
 
     def _source(self, step: Step, context: Context) -> Path:
-        return context.folder / (step.source or "")
+        assert step.source is not None  # noqa: S101 - the stack's reader checks it
+        recipe = context.folder / step.source / "pyproject.toml"
+        if not recipe.is_file():
+            raise PaddockError("stack-part", step=step.name, file=recipe)
+        return recipe.parent
 
 
 def paddle_version(context: Context) -> str:

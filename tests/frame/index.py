@@ -50,7 +50,7 @@ def served(wheels: list[Path], certificate: Path | None = None) -> Iterator[Inde
     index = Index(wheels, scheme="https" if certificate else "http")
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
+        def do_GET(self) -> None:
             body = index.answer(self.path)
             self.send_response(404 if body is None else 200)
             self.send_header("Content-Type", "text/html")
@@ -62,7 +62,7 @@ def served(wheels: list[Path], certificate: Path | None = None) -> Iterator[Inde
 
         do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: object) -> None:
             """Keep quiet."""
 
     server = ThreadingHTTPServer(("localhost", 0), Handler)

@@ -18,6 +18,7 @@ import pytest
 from provision.paths import ROOT
 from tests.frame.conftest import BASE, Launcher
 from tests.frame.index import served
+from tests.lab.needs import needs, succeeds
 
 
 def environments(launcher: Launcher) -> list[Path]:
@@ -68,6 +69,7 @@ def test_a_changed_pip_in_the_seed_is_not_run(bare: Launcher) -> None:
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the certificate of a private authority, and one for localhost with its key."""
+    needs(shutil.which("openssl") is not None, "openssl, to make a certificate authority")
     folder = tmp_path_factory.mktemp("tls")
 
     def sign(*arguments: str) -> None:
@@ -119,10 +121,10 @@ def test_paddock_home_moves_the_package_caches_too(launcher: Launcher) -> None:
     assert not (launcher.home / ".cache").exists()
 
 
-def test_a_file_in_the_way(launcher: Launcher) -> None:
-    (launcher.home / ".cache").write_text("")
-    refused(launcher, 4, "PADDOCK_HOME")
-    assert "处理" in launcher.run(LC_ALL="zh_CN.UTF-8").stderr
+def test_a_file_in_the_way(quick: Launcher) -> None:
+    (quick.home / ".cache").write_text("")
+    refused(quick, 4, "PADDOCK_HOME")
+    assert "处理" in quick.run(LC_ALL="zh_CN.UTF-8").stderr
 
 
 def mounted(launcher: Launcher, options: str) -> subprocess.CompletedProcess[str]:
@@ -130,14 +132,15 @@ def mounted(launcher: Launcher, options: str) -> subprocess.CompletedProcess[str
     cache = launcher.home / ".cache"
     cache.mkdir()
     own = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    needs(succeeds(*own, "true"), "the right to mount a file system of its own")
     script = f'mount -t tmpfs -o {options} none "$1" && shift && exec env -i "$@"'
     variables = [f"{name}={value}" for name, value in launcher.environment().items()]
     argv = [*own, "sh", "-c", script, "sh", str(cache), *variables, str(launcher.root / "paddock")]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_a_read_only_disk(launcher: Launcher) -> None:
-    done = mounted(launcher, "ro")
+def test_a_read_only_disk(quick: Launcher) -> None:
+    done = mounted(quick, "ro")
     assert done.returncode == 4
     assert "Read-only file system" in done.stderr
 
@@ -154,15 +157,15 @@ def test_a_disk_without_room_for_a_folder(bare: Launcher) -> None:
     assert "The disk is full" in done.stderr
 
 
-def test_an_environment_whose_python_is_gone_is_made_anew(launcher: Launcher) -> None:
-    old = Path(launcher.told()["prefix"]).resolve()
+def test_an_environment_whose_python_is_gone_is_made_anew(quick: Launcher) -> None:
+    old = Path(quick.told()["prefix"]).resolve()
     (old / "bin" / "python").unlink()
     (old / "bin" / "python").symlink_to("/nowhere/python3.10")
-    done = launcher.run()
+    done = quick.run()
     assert done.returncode == 0
     assert "making" in done.stderr
-    assert environments(launcher) != [old]
-    assert len(environments(launcher)) == 1
+    assert environments(quick) != [old]
+    assert len(environments(quick)) == 1
 
 
 def test_an_upgrade_of_python_cannot_redirect_the_environment(bare: Launcher) -> None:
@@ -171,22 +174,23 @@ def test_an_upgrade_of_python_cannot_redirect_the_environment(bare: Launcher) ->
     assert {link.readlink() for link in links if link.readlink().is_absolute()} == {BASE}
 
 
-def test_many_first_starts_at_once(launcher: Launcher) -> None:
-    launcher.index.delay = 0.2
-    processes = [launcher.start(str(number)) for number in range(5)]
+def test_many_first_starts_at_once(quick: Launcher) -> None:
+    quick.index.delay = 0.2
+    processes = [quick.start(str(number)) for number in range(5)]
     results = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, results
     assert sum("(once)" in err for _, err in results) == 1
     assert sum("waiting for it" in err for _, err in results) >= 1
-    assert len(environments(launcher)) == 1
+    assert len(environments(quick)) == 1
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_the_next_start_works(launcher: Launcher) -> None:
-    launcher.index.delay = 0.1
+    launcher.index.delay = 0.3
     chance = random.Random(7)  # noqa: S311 - the same moments each time
     for _ in range(8):
         with launcher.start() as process:
-            time.sleep(chance.uniform(0.02, 1.2))
+            time.sleep(chance.uniform(0.02, 1.0))
             process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=5)
@@ -195,16 +199,16 @@ def test_killed_at_any_moment_the_next_start_works(launcher: Launcher) -> None:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_it_leaves_nothing(launcher: Launcher, sign: signal.Signals) -> None:
-    launcher.index.delay = 3
-    with launcher.start() as process:
-        while not launcher.index.asked:
+def test_stopped_it_leaves_nothing(quick: Launcher, sign: signal.Signals) -> None:
+    quick.index.delay = 3
+    with quick.start() as process:
+        while not quick.index.asked:
             time.sleep(0.01)
         process.send_signal(sign)
         _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert environments(launcher) == []
+    assert environments(quick) == []
 
 
 def old_pythons() -> Iterator[Path]:
@@ -225,18 +229,18 @@ def pretend_old(launcher: Launcher) -> None:
     launcher.add_script("python3", f'PYTHONPATH="{site}" exec "{BASE}" "$@"')
 
 
-def test_a_python_that_is_too_old_is_refused(bare: Launcher) -> None:
-    pretend_old(bare)
-    refused(bare, 4, "Python 3.9.2 is too old", "apt-get install python3", "PADDOCK_PYTHON")
-    done = bare.run(LANG="zh_CN.UTF-8")
+def test_a_python_that_is_too_old_is_refused(quick: Launcher) -> None:
+    pretend_old(quick)
+    refused(quick, 4, "Python 3.9.2 is too old", "apt-get install python3", "PADDOCK_PYTHON")
+    done = quick.run(LANG="zh_CN.UTF-8")
     assert (done.returncode, "过旧" in done.stderr) == (4, True)
 
 
-def test_real_old_pythons_are_refused(bare: Launcher) -> None:
+def test_real_old_pythons_are_refused(quick: Launcher) -> None:
     """Where the machine has some; the test above and the one below hold everywhere."""
     for python in old_pythons():
-        bare.add_program("python3", python)
-        refused(bare, 4, "is too old", "apt-get install python3")
+        quick.add_program("python3", python)
+        refused(quick, 4, "is too old", "apt-get install python3")
 
 
 def test_the_refusal_parses_on_old_pythons() -> None:
@@ -244,22 +248,22 @@ def test_the_refusal_parses_on_old_pythons() -> None:
     ast.parse(source, feature_version=(3, 7))
 
 
-def test_a_newer_python_beside_the_old_one_is_taken(bare: Launcher) -> None:
-    pretend_old(bare)
-    bare.add_program("python3.12", BASE)
-    bare.told()
+def test_a_newer_python_beside_the_old_one_is_taken(quick: Launcher) -> None:
+    pretend_old(quick)
+    quick.add_program("python3.12", BASE)
+    quick.told()
 
 
-def test_the_python_that_was_asked_for_is_taken_or_refused(bare: Launcher) -> None:
-    bare.told(PADDOCK_PYTHON=str(BASE))
-    done = bare.run(PADDOCK_PYTHON="/nowhere/python9")
+def test_the_python_that_was_asked_for_is_taken_or_refused(quick: Launcher) -> None:
+    quick.told(PADDOCK_PYTHON=str(BASE))
+    done = quick.run(PADDOCK_PYTHON="/nowhere/python9")
     assert done.returncode == 4
     assert "/nowhere/python9 is missing" in done.stderr
 
 
-def test_no_python_at_all(bare: Launcher) -> None:
-    (bare.programs / "python3").unlink()
-    done = bare.run()
+def test_no_python_at_all(quick: Launcher) -> None:
+    (quick.programs / "python3").unlink()
+    done = quick.run()
     assert done.returncode == 4
     assert "python3 is missing" in done.stderr
     assert "apt-get install python3" in done.stderr

@@ -20,7 +20,7 @@ def main() -> None:
     given, spec = arguments(__doc__ or "")
     report = Report(given.out)
     target = Target(given.device, spec, report)
-    if report.check("selected", target.select):
+    if report.check("select", target.select):
         for check in CHECKS:
             report.check(check.__name__, lambda run=check: run(target))
             target.prove()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import paddle
+from report import require
 from target import Array, Target
 
 MATMUL_SHAPES = (
@@ -111,7 +112,7 @@ def randomness(target: Target) -> str:
         paddle.seed(seed)
         drawn.append(target.read(paddle.randn([64])))
     np.testing.assert_array_equal(drawn[0], drawn[1])
-    assert not np.array_equal(drawn[0], drawn[2]), "two seeds gave the same numbers"
+    require(not np.array_equal(drawn[0], drawn[2]), "two seeds gave the same numbers")
     return "seeds 5, 5, 6"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import paddle
+from report import require
 from target import Target
 
 DTYPES = (
@@ -18,7 +19,7 @@ LARGE = 1 << 22  # elements: 16 MiB of float32
 def registered(target: Target) -> str:
     """Paddle lists the device's type."""
     types = ["cpu", *(paddle.device.get_all_custom_device_type() or [])]
-    assert target.device in types, f"Paddle knows {', '.join(types)}"
+    require(target.device in types, f"Paddle knows {', '.join(types)}")
     return f"device types: {', '.join(types)}"
 
 
@@ -28,14 +29,14 @@ def counted(target: Target) -> str:
         return "1 device"
     names = paddle.device.get_available_custom_device() or []
     own = [name for name in names if name.partition(":")[0] == target.device]
-    assert own, f"available: {names}"
+    require(own, f"available: {names}")
     return f"{len(own)} available: {', '.join(own)}"
 
 
 def default_place(target: Target) -> str:
     """The selected device is the default one, and new tensors are on it."""
     current = paddle.get_device()
-    assert current.partition(":")[0] == target.device, f"the default device is {current}"
+    require(current.partition(":")[0] == target.device, f"the default device is {current}")
     for made in (paddle.ones([2, 3]), paddle.arange(4), paddle.to_tensor([1.5])):
         target.read(made)
     return current
@@ -63,7 +64,7 @@ def from_cpu_tensor(target: Target) -> str:
     there = paddle.to_tensor(sent, place=paddle.CPUPlace()).to(target.device)
     np.testing.assert_array_equal(target.read(there), sent)
     back = there.cpu()
-    assert str(back.place) == "Place(cpu)", f"cpu() left it on {back.place}"
+    require(str(back.place) == "Place(cpu)", f"cpu() left it on {back.place}")
     np.testing.assert_array_equal(back.numpy(), sent)
     return "cpu to device to cpu"
 

@@ -48,6 +48,26 @@ class Plain:
         return mixed.transpose([0, 2, 1, 3])
 
 
+class Fused:
+    """The three operations as the backend's fused kernels."""
+
+    def __init__(self, ops: Any) -> None:
+        self._ops = ops
+
+    def rms_norm(self, x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+        """See Kernels."""
+        return self._ops.rms_norm(x, weight, epsilon)
+
+    def rotate(self, q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> Sequence[Tensor]:
+        """See Kernels."""
+        turned: Sequence[Tensor] = self._ops.rotary_embedding(q, k, cos, sin)
+        return turned
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """See Kernels."""
+        return self._ops.flash_attention(q, k, v, causal=True)
+
+
 def half_turned(x: Tensor) -> Tensor:
     """The halves of the last axis swapped, the then first one negated."""
     first, second = paddle.split(x, 2, -1)
@@ -111,20 +131,25 @@ def windows(ids: Sequence[int], size: int) -> list[Sequence[int]]:
     return [part for part in cut if len(part) > 1]
 
 
-def mean_loss(
+def window_losses(
     model: Llama, parts: Sequence[Sequence[int]], seen: Callable[[Tensor], object]
-) -> float:
-    """The mean of -log p over each window's tokens but its first, in nats.
+) -> list[float]:
+    """For each window the sum of -log p, in nats, over its tokens but the first.
 
-    `seen` gets each window's loss tensor: the proof of place, and a sign of life.
+    `seen` gets each window's tensor of losses: the proof of place, and a sign of life.
     """
-    total = 0.0
+    sums = []
     for part in parts:
         with paddle.no_grad():
             logits = model.logits(part[:-1])
-            loss = paddle.nn.functional.cross_entropy(
-                logits, paddle.to_tensor(part[1:]), reduction="sum"
+            losses = paddle.nn.functional.cross_entropy(
+                logits, paddle.to_tensor(part[1:]), reduction="none"
             )
-        seen(loss)
-        total += float(loss)
-    return total / sum(len(part) - 1 for part in parts)
+        seen(losses)
+        sums.append(float(losses.numpy().sum(dtype="float64")))
+    return sums
+
+
+def mean_loss(sums: Sequence[float], parts: Sequence[Sequence[int]]) -> float:
+    """The mean of -log p over all predicted tokens, in nats; perplexity is its exponential."""
+    return sum(sums) / sum(len(part) - 1 for part in parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 Check = Callable[[], str]
@@ -45,15 +45,15 @@ class Report:
         )  # fmt: skip
         return passed
 
-    def checks(self, found: Sequence[tuple[str, Check]], after: Callable[[], None]) -> None:
-        """Run checks in order, `after` following each: it records what must survive a crash."""
-        for name, run in found:
-            self.check(name, run)
-            after()
-
 
 def explain(problem: Exception) -> str:
     """An exception as one line. Paddle's texts are pages: the sentence that says why is kept."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = [line for line in lines if "Error:" in line or line.startswith("[Hint")]
-    return f"{type(problem).__name__}: {(said or lines or ['no message'])[0][:500]}"
+    said = [line for line in lines if "Error:" in line or line.startswith("[Hint")][:1]
+    return f"{type(problem).__name__}: {'; '.join(said or lines[:4] or ['no message'])[:500]}"
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise AssertionError with the text unless it holds; `python -O` would drop an assert."""
+    if not holds:
+        raise AssertionError(otherwise)

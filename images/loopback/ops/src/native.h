@@ -7,8 +7,7 @@
 
 namespace loopback {
 
-// Checks that all tensors are on the first one's place, which is the CPU or a
-// loopback device; waits until the work queued on that device is done; counts one
+// Checks that all tensors with elements are on one place, the CPU or a loopback device; waits until the work queued on that device is done; counts one
 // run of `op`. After this the data of the tensors may be read.
 void EnterOp(const char* op, std::initializer_list<const paddle::Tensor*> tensors);
 

@@ -42,7 +42,7 @@ std::vector<paddle::Tensor> RmsNormBackwardOp(const paddle::Tensor& x, const pad
                                      const paddle::Tensor& dy, double epsilon) {
   EnterOp(kGradOp, {&x, &weight, &dy});
   paddle::Tensor dx = NewTensor(x.shape(), x.dtype(), x);
-  if (x.numel() == 0) return {dx, paddle::full(weight.shape(), 0, weight.dtype(), x.place())};
+  if (x.numel() == 0) return {dx, paddle::full(weight.shape(), 0, weight.dtype(), weight.place())};
   paddle::Tensor dweight = NewTensor(weight.shape(), weight.dtype(), x);
   DispatchFloat(kGradOp, x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;

@@ -1,10 +1,11 @@
 // Copies between the host and devices.
 //
-// A copy without a stream first waits for all work on the devices it touches.
-// A copy on a stream keeps that stream's order. Host memory is ordinary, pageable
+// A copy without a stream first waits for all work on the devices it touches, then
+// uses the default stream. A copy on a stream keeps that stream's order. Host memory is ordinary, pageable
 // memory that its owner may reuse when the call returns, so a copy from or to it
 // is over (or, when small, staged) by then; between devices nothing waits.
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "api/api.h"
@@ -28,7 +29,7 @@ C_Status CopyNow(CopyKind kind, const C_Device a, const C_Device b, void* to, co
   return Guard([&] {
     DeviceOf(a).Synchronize();
     if (b->id != a->id) DeviceOf(b).Synchronize();
-    Copy(to, from, size);
+    DeviceOf(a).Resolve(nullptr).Run([=] { Copy(to, from, size); });
     Runtime::Get().stats().CountCopy(kind, size);
     return C_SUCCESS;
   });

@@ -32,8 +32,9 @@ C_Status Deallocate(const C_Device device, void* block, std::size_t) {
 
 C_Status Set(const C_Device device, void* block, unsigned char value, std::size_t size) {
   return Guard([&] {
-    DeviceOf(device).Synchronize();
-    std::memset(block, value, size);
+    Device& owner = DeviceOf(device);
+    owner.Synchronize();
+    owner.Resolve(nullptr).Run([=] { std::memset(block, value, size); });
     return C_SUCCESS;
   });
 }

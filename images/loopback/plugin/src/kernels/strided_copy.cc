@@ -1,8 +1,7 @@
 // strided_copy: writes a tensor into another one of the same sizes and any layout.
-#include <stdexcept>
-
 #include "kernels/kernel.h"
 #include "kernels/kernels.h"
+#include "kernels/refuse.h"
 #include "kernels/strided.h"
 
 namespace loopback {
@@ -12,10 +11,8 @@ namespace {
 void StridedCopy(const PD_DeviceContext* context, const PD_Tensor* x, const Extents* dims,
                  const Extents* strides, std::int64_t offset, PD_Tensor* out) {
   const Layout layout{Dims(x), Strides(x)};
-  if (layout.dims != *dims) throw std::invalid_argument("strided_copy: the sizes differ");
-  const auto rank = static_cast<std::int64_t>(dims->size());
-  if (Dims(out) != *dims) PD_TensorSetDims(out, rank, dims->data(), nullptr);
-  PD_TensorSetStrides(out, rank, strides->data(), nullptr);
+  if (layout.dims != *dims) Refuse("strided_copy: the sizes differ");
+  SetLayout(out, *dims, *strides);
   PD_TensorSetOffset(out, offset, nullptr);
   if (ElementCount(layout.dims) == 0) return;
   const std::size_t size = ElementSize(PD_TensorGetPDDataType(x, nullptr));

@@ -1,6 +1,10 @@
 #include "kernels/tensor.h"
 
-#include <stdexcept>
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "kernels/refuse.h"
 
 namespace loopback {
 
@@ -30,9 +34,22 @@ Extents ContiguousStrides(const Extents& dims) {
 
 void* Data(const PD_Tensor* tensor) { return PD_TensorGetDataPointer(tensor, nullptr); }
 
+void SetLayout(PD_Tensor* tensor, const Extents& dims, const Extents& strides) {
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (std::max(dims[i], std::abs(strides[i])) > std::numeric_limits<std::int32_t>::max()) {
+      Refuse("Paddle's C interface takes sizes and strides up to 2^31 - 1 only");
+    }
+  }
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  if (Dims(tensor) != dims || ElementCount(dims) == 0) {
+    PD_TensorSetDims(tensor, rank, dims.data(), nullptr);
+  }
+  if (ElementCount(dims) > 0) PD_TensorSetStrides(tensor, rank, strides.data(), nullptr);
+}
+
 void* AllocateDense(const PD_DeviceContext* context, PD_Tensor* tensor, PD_DataType dtype) {
-  const Extents strides = ContiguousStrides(Dims(tensor));
-  PD_TensorSetStrides(tensor, static_cast<std::int64_t>(strides.size()), strides.data(), nullptr);
+  const Extents dims = Dims(tensor);
+  SetLayout(tensor, dims, ContiguousStrides(dims));
   PD_TensorSetOffset(tensor, 0, nullptr);
   return PD_DeviceContextAllocateTensor(context, tensor, 0, dtype, nullptr);
 }
@@ -63,7 +80,7 @@ std::size_t ElementSize(PD_DataType dtype) {
     case COMPLEX128:
       return 16;
     default:
-      throw std::invalid_argument("no kernel of the loopback device handles tensors of this type");
+      Refuse("no kernel handles tensors of this type");
   }
 }
 

@@ -22,6 +22,11 @@ Extents ContiguousStrides(const Extents& dims);
 // The first element. The tensor must not be empty.
 void* Data(const PD_Tensor* tensor);
 
+// Gives `tensor` these sizes and strides; an empty one gets the strides that Paddle
+// has for empty tensors. Refuses more than 32 bits: the C interface would cut
+// them without a word.
+void SetLayout(PD_Tensor* tensor, const Extents& dims, const Extents& strides);
+
 // Makes `tensor` dense with its present sizes, allocates it, returns its data
 // (which is of no use when it has no elements).
 void* AllocateDense(const PD_DeviceContext* context, PD_Tensor* tensor, PD_DataType dtype);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace loopback {
 namespace {
@@ -16,9 +17,13 @@ DeviceMemory::~DeviceMemory() {
 
 void* DeviceMemory::Allocate(std::size_t size) {
   std::lock_guard lock(mutex_);
-  const bool fail = ++attempts_ == fail_allocation_ || size > limit_ - in_use_;
+  if (++attempts_ == fail_allocation_) {
+    ++failures_;
+    throw std::runtime_error("LOOPBACK_FAULT: allocation " + std::to_string(attempts_) + " fails");
+  }
   void* block = nullptr;
-  if (fail || posix_memalign(&block, kAlignment, std::max<std::size_t>(size, 1)) != 0) {
+  const bool full = size > limit_ - in_use_;
+  if (full || posix_memalign(&block, kAlignment, std::max<std::size_t>(size, 1)) != 0) {
     ++failures_;
     return nullptr;
   }

@@ -20,7 +20,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   // A block of at least `size` bytes, aligned for every vector unit, or null
-  // when the limit (or the machine) has no room for it.
+  // when the limit (or the machine) has no room for it. Throws std::runtime_error
+  // when it is the one that fails on purpose.
   void* Allocate(std::size_t size);
 
   // Gives a block back. False when this device does not own `block`.

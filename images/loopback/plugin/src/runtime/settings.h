@@ -4,9 +4,13 @@
 //   LOOPBACK_MEMORY_MB  memory limit of each device in MiB; default: half of the
 //                       machine's memory, shared by the devices
 //   LOOPBACK_FAULT      a fault to rehearse; default none
-//                         alloc:N        the N-th device allocation fails (counted from 1)
+//                         alloc:N        the N-th allocation on each device, counted
+//                                        from 1, breaks; those before and after it work
 //                         hang-stream    streams accept work and never do it
 //                         slow-stream:MS each task on a stream first waits MS milliseconds
+//
+// They are read when Paddle loads the plugin. With a wrong value the plugin says so on
+// stderr and declines, so Paddle runs without it.
 #pragma once
 
 #include <chrono>

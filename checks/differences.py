@@ -1,22 +1,24 @@
-"""Is what is installed what the lock says?"""
+"""The shared answer of the checks that compare the environment with its lock."""
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, known, ok, provision
+from checks.finding import Evidence, Finding, known, ok, provision
 from provision.facts.installed import Difference
 from provision.facts.snapshot import Facts
+from provision.stack import Layer
 
 _SHOWN = 5  # lines of evidence; the count says the rest
 
 
-def _run(facts: Facts) -> Finding:
+def judge(facts: Facts, layers: tuple[Layer, ...]) -> Finding:
+    """An error when a package of these layers is missing or of another version."""
     comparison = known(facts.comparison)
     if comparison is None:
         return Finding("unknown", "no-lock", {"target": facts.target})
     where = f"images/{facts.target}/locks/{comparison.release}"
-    wrong = comparison.differences
+    wrong = [one for one in comparison.differences if one.layer in layers]
     if not wrong:
-        return ok(f"{comparison.locked} packages as locked, {comparison.release}", where)
+        return ok(f"as locked for {comparison.release}", where)
     evidence = [Evidence(_line(one), f"{where}/{one.layer}.txt") for one in wrong[:_SHOWN]]
     values = {"count": str(len(wrong)), "release": comparison.release, "name": wrong[0].name}
     return Finding("error", "differs", values, evidence, _command(facts, wrong))
@@ -31,6 +33,3 @@ def _command(facts: Facts, wrong: list[Difference]) -> str:
     layers = {one.layer for one in wrong}
     step = next((step.name for step in facts.stack.steps if step.lock in layers), None)
     return provision(facts.target, *(("--from", step) if step else ()))
-
-
-CHECK = Check("stack-lock", _run, needs=("environment-python", "leftover-run"))

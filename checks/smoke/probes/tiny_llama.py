@@ -1,0 +1,89 @@
+"""Smoke level `model`, second part: PaddleNLP's own Llama, tiny, with random weights.
+
+    python tiny_llama.py --device loopback --out result.jsonl --spec spec.json
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import paddle
+from report import Report, require
+from target import Array, Target, arguments, on_cpu, values
+
+SIZES = {
+    "vocab_size": 2000,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+}
+IDS = np.random.default_rng(0).integers(0, SIZES["vocab_size"], (2, 48))
+
+
+def build(state: dict[str, Array] | None) -> Any:
+    """The model on the default device: from seed 0, or with the weights of another."""
+    from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM
+
+    paddle.seed(0)
+    model = LlamaForCausalLM(LlamaConfig(**SIZES, use_flash_attention=False))
+    if state is not None:
+        for name, weight in model.state_dict().items():
+            weight.set_value(state[name])
+    return model
+
+
+def step(model: Any) -> list[Any]:
+    """The loss of predicting the ids, and the gradients of all weights."""
+    ids = paddle.to_tensor(IDS)
+    loss = model(input_ids=ids, labels=ids)[0]
+    loss.backward()
+    return [loss.detach(), *(weight.grad for weight in model.parameters())]
+
+
+class Run:
+    """The level's checks; each leaves what the next one needs."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.state: dict[str, Array] = {}
+        self.wanted: list[Array] = []
+
+    def paddlenlp_on_cpu(self) -> str:
+        """The model runs on the CPU, to compare with."""
+        with on_cpu():
+            model = build(None)
+            self.state = {name: values(w) for name, w in model.state_dict().items()}
+            self.wanted = [values(result) for result in step(model)]
+        return f"loss {float(self.wanted[0]):.6f}, {len(self.state)} weights"
+
+    def paddlenlp_on_device(self) -> str:
+        """Loss and gradients on the device are the CPU's."""
+        found = [self.target.read(result) for result in step(build(self.state))]
+        require(len(found) == len(self.wanted), f"{len(found)} results, not {len(self.wanted)}")
+        worst = max(map(self.target.close, found, self.wanted))
+        self.target.report.write("figure", name="tiny_llama_loss", value=float(found[0]))
+        return f"loss {float(found[0]):.6f}, {len(found) - 1} gradients, largest error {worst:.1e}"
+
+
+def main() -> None:
+    """Run the checks, or say that PaddleNLP is not there."""
+    given, spec = arguments(__doc__ or "")
+    report = Report(given.out)
+    target = Target(given.device, spec, report)
+    if importlib.util.find_spec("paddlenlp") is None:
+        report.write("skipped", name="paddlenlp", reason="not installed")
+    else:
+        run = Run(target)
+        checks = (target.select, run.paddlenlp_on_cpu, run.paddlenlp_on_device)
+        if all(report.check(check.__name__, check) for check in checks):
+            target.prove()
+    report.write("end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""The step templates, and values for all that they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from provision.paths import TEMPLATES
+
+STEPS = sorted(path.name for path in (TEMPLATES / "steps").glob("*.j2"))
+HOSTILE = Path("/tmp/a b/家 'q\" $(touch x) `touch y`; touch z\n-rf \\n *")  # noqa: S108
+
+
+def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object]:
+    """A value for every name that a step's template prints."""
+    names = ("uv", "python", "env", "interpreter", "lock", "source", "build", "out", "record")
+    own: dict[str, object] = {name: folder / name for name in names}
+    return own | {"paddle_version": "1.0", "manager": manager, "packages": ["g++"],
+                  "folders": [folder / "one", folder / "two"]}  # fmt: skip

@@ -1,0 +1,75 @@
+"""Which lines of a lock count for a Python, and what counts as installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+
+from provision.paths import IMAGES
+from provision.steps.packages import installed, normal, pins
+
+NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,8}[A-Za-z0-9])?", fullmatch=True)
+VERSIONS = st.from_regex(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}(a1|rc2|\.post1|\+cpu)?", fullmatch=True)
+MARKERS = st.sampled_from(
+    [
+        "", "sys_platform == 'linux'", "sys_platform == 'win32'",
+        "python_full_version < '3.12' and sys_platform == 'linux'",
+        "python_full_version >= '3.12'", "python_version == '3.11'",
+        "(python_full_version < '3.11' and sys_platform == 'linux') or python_version > '3.12'",
+    ]
+)  # fmt: skip
+LINES = st.lists(st.tuples(NAMES, VERSIONS, MARKERS), max_size=6)
+PYTHONS = st.sampled_from(["3.10", "3.11", "3.12", "3.13"])
+
+
+def environment(python: str) -> dict[str, str]:
+    return {"python_version": python, "python_full_version": f"{python}.0"}
+
+
+@given(LINES, PYTHONS)
+def test_pins_are_the_lines_whose_marker_holds(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str, str]], python: str
+) -> None:
+    lock = tmp_path_factory.getbasetemp() / "lock.txt"
+    text = ""
+    for name, version, marker in lines:
+        text += f"{name}=={version}" + (f" ; {marker}" if marker else "")
+        text += " \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
+    lock.write_text("# a comment\n" + text, encoding="utf-8")
+    wanted = [
+        (name, version)
+        for name, version, marker in lines
+        if not marker or Marker(marker).evaluate(environment(python))
+    ]
+    assert list(pins(lock, environment(python))) == wanted
+
+
+@pytest.mark.parametrize("lock", sorted(IMAGES.glob("*/locks/*/*.txt")), ids=lambda p: "-".join(p.parts[-3:]))
+def test_our_locks_are_read_as_packaging_reads_them(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8").replace("\\\n", " ")
+    wanted = []
+    for line in text.splitlines():
+        requirement = Requirement(line.partition(" --hash")[0])
+        assert "--hash=sha256:" in line
+        if requirement.marker is None or requirement.marker.evaluate(environment("3.11")):
+            wanted.append((requirement.name, str(requirement.specifier).removeprefix("==")))
+    assert list(pins(lock, environment("3.11"))) == wanted
+    assert wanted
+
+
+@given(NAMES, VERSIONS)
+def test_an_installed_distribution_is_found_whatever_its_spelling(
+    tmp_path_factory: pytest.TempPathFactory, name: str, version: str
+) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir=tmp_path_factory.getbasetemp()) as folder:
+        written = normal(name).replace("-", "_")
+        info = Path(folder) / f"{written}-{version}.dist-info"
+        info.mkdir()
+        assert installed(Path(folder)) == {(normal(name), version): info / "RECORD"}

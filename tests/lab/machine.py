@@ -1,0 +1,105 @@
+"""Fresh machines in containers: a Debian 12 with Python 3 and git, and nothing to compile with.
+
+The base image is made here, from Debian's packages, and kept under a tag that names its recipe:
+the first test that needs it waits about 25 seconds, later runs find it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from provision.paths import ROOT
+from tests.conftest import package_cache
+from tests.lab.needs import needs, succeeds
+
+LABEL = "paddock-lab"
+SUITE = "bookworm"
+PACKAGES = "python3,git,ca-certificates"
+# In memory, as thousands of small synced writes are what takes the time on a disk.
+RECIPE = f"""
+set -e
+mount -t tmpfs -o size=3g none "$1"
+TMPDIR=$1 mmdebstrap --quiet --variant=minbase --include={PACKAGES} {SUITE} "$1/base.tar"
+docker import --message {LABEL} "$1/base.tar" "$2"
+"""
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+INSIDE = "/run/lab/ca.crt"
+
+
+def base_image() -> str:
+    """The tag of the base image; made when this machine has none of this recipe."""
+    needs(succeeds("docker", "info"), "a Docker Engine (Debian: docker.io, then dockerd)")
+    tag = f"{LABEL}:{hashlib.sha256(RECIPE.encode()).hexdigest()[:12]}"
+    with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}.lock"):
+        if not succeeds("docker", "image", "inspect", tag):
+            needs(os.geteuid() == 0, "root, to make a base image")
+            needs(shutil.which("mmdebstrap") is not None, "mmdebstrap, to make a base image")
+            with tempfile.TemporaryDirectory() as folder:
+                argv = ["unshare", "-m", "sh", "-c", RECIPE, "sh", folder, tag]
+                subprocess.run(argv, check=True)
+    return tag
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A running container. `checkout` is the project's folder in it."""
+
+    name: str
+    checkout: str = "/root/检出 of paddock"
+
+    def run(
+        self, script: str, timeout: float = 60, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a shell script in the checkout, to its end or for `timeout` seconds."""
+        given = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
+        argv = ["docker", "exec", *given, "-w", self.checkout, self.name, "sh", "-c", script]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False)
+
+    def clone(self) -> None:
+        """Put there what a clone of this checkout would have."""
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+        present = b"\0".join(n for n in names.split(b"\0") if (ROOT / os.fsdecode(n)).is_file())
+        pack = ["tar", "-c", "--null", "-T", "-"]
+        archive = subprocess.run(pack, cwd=ROOT, input=present, check=True, capture_output=True)
+        inside = f"mkdir -p {shlex.quote(self.checkout)} && tar -x -C {shlex.quote(self.checkout)}"
+        argv = ["docker", "exec", "-i", self.name, "sh", "-c", inside]
+        subprocess.run(argv, input=archive.stdout, check=True)
+
+
+@contextlib.contextmanager
+def fresh_machine() -> Iterator[Machine]:
+    """A machine with a clone, the certificates of this host, and its package cache; gone after."""
+    image = base_image()
+    name = f"{LABEL}-{uuid.uuid4().hex[:12]}"
+    cache = package_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    variables = {"SSL_CERT_FILE": INSIDE, "UV_CACHE_DIR": "/var/cache/uv", "LANG": "C.UTF-8"}
+    proxies = [name for name in os.environ if name.lower().endswith("_proxy")]
+    start = [
+        "docker", "run", "--detach", "--init", "--rm", "--label", LABEL, "--name", name,
+        "--mount", f"type=bind,source={CERTIFICATES},target={INSIDE},readonly",
+        "--mount", f"type=bind,source={cache},target=/var/cache/uv",
+        *(word for key, value in variables.items() for word in ("--env", f"{key}={value}")),
+        *(word for key in proxies for word in ("--env", key)),
+        image, "sleep", "infinity",
+    ]  # fmt: skip
+    try:
+        subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
+        machine = Machine(name)
+        machine.clone()
+        yield machine
+    finally:
+        subprocess.run(["docker", "rm", "--force", name], check=False, capture_output=True)
