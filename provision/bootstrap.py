@@ -54,8 +54,8 @@ def folder(lock: Path) -> Path:
 
 
 def is_ready(env: Path) -> bool:
-    """Whether the environment is complete and its Python still there."""
-    return (env / "ready").is_file() and os.access(env / "bin" / "python", os.X_OK)
+    """Whether the environment is there, and its Python too. What has this name is complete."""
+    return os.access(env / "bin" / "python", os.X_OK)
 
 
 def environment(lock: Path) -> Path:
@@ -107,7 +107,6 @@ def _make(lock: Path, env: Path) -> None:
     work = Path(tempfile.mkdtemp(prefix=f"{env.name}.", dir=env.parent))
     try:
         install(lock, work)
-        (work / "ready").touch()
         link = work / "link"
         link.symlink_to(work.name)
         link.replace(env)

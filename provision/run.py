@@ -16,10 +16,16 @@ from provision.plan import Planned
 from provision.process import MARK, Outcome, Processes, Stopped
 from provision.progress import Progress
 from provision.steps.base import Context, NotSo
+from provision.steps.toolchain import remedy
 from provision.symptoms import classify
 
 # These would send a step's Python or Paddle elsewhere than its own environment.
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CUSTOM_DEVICE_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+def clean(variables: Mapping[str, str]) -> dict[str, str]:
+    """These variables without those that would lead out of the stack's environment."""
+    return {name: value for name, value in variables.items() if name not in _LEFT_OUT}
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Settings:
 
     def variables(self, cache: Path) -> dict[str, str]:
         """The environment of every script."""
-        inherited = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+        inherited = clean(os.environ)
         inherited.setdefault("UV_CACHE_DIR", str(cache / "uv"))
         return inherited | self.network.environment() | {
             MARK: self.run, "CMAKE_BUILD_PARALLEL_LEVEL": str(self.jobs), "LC_ALL": "C.UTF-8",
@@ -109,7 +115,7 @@ class Runner:
         if outcome.status:
             raise PaddockError(
                 classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
-                log=log, path=self.context.site.env,
+                log=log, path=self.context.site.env, remedy=remedy(),
             )  # fmt: skip
         try:
             return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]

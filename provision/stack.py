@@ -31,7 +31,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A TOML table: immutable, and a field it does not know is an error."""
 
 
-class Release(_Table):
+class Release(_Table, frozen=True):
     """One named set of versions that go together, and where that is known from."""
 
     framework: list[Requirement]
@@ -40,7 +40,7 @@ class Release(_Table):
     seen: str
 
 
-class Step(_Table):
+class Step(_Table, frozen=True):
     """One step as data: its kind says how, these fields say what."""
 
     name: StepName
@@ -51,7 +51,7 @@ class Step(_Table):
     wheels: list[StepName] = []
 
 
-class Stack(_Table):
+class Stack(_Table, frozen=True):
     """What "provisioned" means for one target."""
 
     schema: Literal[1]

@@ -20,6 +20,13 @@ def manager() -> str | None:
     return next((name for name in _PACKAGES if shutil.which(name)), None)
 
 
+def remedy() -> str:
+    """The command that installs a compiler, or what to install where no manager is known."""
+    if found := manager():
+        return f"sudo {found} install {' '.join(_PACKAGES[found])}"
+    return "g++ / clang++ (C++17)"
+
+
 class Toolchain:
     """Satisfied by any C++17 compiler on PATH, whoever installed it."""
 
@@ -46,9 +53,4 @@ class Toolchain:
 
     def blocked(self, step: Step, context: Context) -> str | None:
         """The command to type, where only root may install packages."""
-        found = manager()
-        if os.geteuid() == 0 and found:
-            return None
-        if not found:
-            return "g++ / clang++ (C++17)"
-        return f"sudo {found} install {' '.join(_PACKAGES[found])}"
+        return None if os.geteuid() == 0 and manager() else remedy()

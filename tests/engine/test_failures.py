@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,7 @@ def secure(index: Index, tmp_path: Path) -> Iterator[tuple[Index, Path]]:
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
          "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+         "-addext", "basicConstraints=critical,CA:FALSE",
          "-keyout", tmp_path / "key.pem", "-out", certificate],
         check=True, capture_output=True,
     )  # fmt: skip
@@ -162,7 +164,7 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
 
 @pytest.mark.slow
 @needs_root
-@pytest.mark.parametrize("size", ["4k", "20k", "48k", "100k", "200k"])
+@pytest.mark.parametrize("size", ["4k", "20k", "48k", "100k"])
 def test_a_full_disk_is_said_and_more_room_goes_on(world: World, size: str) -> None:
     with mounted(world.home, f"size={size}"):
         is_clear(world.run(), MACHINE, "space", "PADDOCK_HOME")
@@ -207,7 +209,7 @@ def test_what_a_failed_step_gives_fills_every_sentence(
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Call)
         and getattr(node.args[0].func, "id", "") == "classify"
     )  # fmt: skip
-    given = {keyword.arg: "?" for keyword in call.keywords if keyword.arg}
+    given: dict[str, Any] = {keyword.arg: "?" for keyword in call.keywords if keyword.arg}
     assert "{" not in str(PaddockError(code, **given))
 
 

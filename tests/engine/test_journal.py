@@ -15,11 +15,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from provision import journal as module
 from provision.journal import Entry, Journal, Witness
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-WITNESSES = st.lists(st.builds(Witness, TEXT, st.integers(0, 2**60), st.integers(0, 2**60)), max_size=3)
+WITNESSES = st.lists(
+    st.builds(Witness, TEXT, st.integers(0, 2**60), st.integers(0, 2**60)), max_size=3
+)
 ENTRIES = st.lists(
     st.builds(
         Entry, step=TEXT, event=st.sampled_from(["start", "done", "failed", "undone"]), key=TEXT,
@@ -62,7 +63,7 @@ def test_cut_at_any_byte_it_reads_the_earlier_entries_and_takes_new_ones(
 
 @settings(max_examples=60, deadline=None)
 @given(ENTRIES, st.binary(max_size=60))
-@example([NEW], b"\xff\xfe\n{}\nnull\n[1]\n{\"step\": 1}\n")
+@example([NEW], b'\xff\xfe\n{}\nnull\n[1]\n{"step": 1}\n')
 @example([NEW], b'{"step":"x","event":"dreamt","key":"","time":1}')
 def test_garbage_lines_hide_nothing(entries: list[Entry], garbage: bytes) -> None:
     with journal_of(entries) as journal:
@@ -89,11 +90,11 @@ def test_each_entry_is_on_the_disk_before_the_next_action(
     flush = os.fsync
 
     def watched(descriptor: int) -> None:
-        assert os.readlink(f"/proc/self/fd/{descriptor}") == str(journal.path)
+        assert Path(f"/proc/self/fd/{descriptor}").readlink() == journal.path
         sizes.append(os.fstat(descriptor).st_size)
         flush(descriptor)
 
-    monkeypatch.setattr(module.os, "fsync", watched)
+    monkeypatch.setattr(os, "fsync", watched)
     for _ in range(3):
         journal.record("a/b", "start", "key")
         assert sizes[-1] == journal.path.stat().st_size
@@ -103,7 +104,7 @@ def test_each_entry_is_on_the_disk_before_the_next_action(
 def test_a_short_write_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     write = os.write
-    monkeypatch.setattr(module.os, "write", lambda fd, data: write(fd, data[:5]))
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:5]))
     with pytest.raises(OSError, match="No space left"):
         journal.append(NEW)
     monkeypatch.undo()
@@ -118,7 +119,9 @@ def test_readers_meanwhile_see_only_whole_entries(tmp_path: Path) -> None:
 
     def read() -> None:
         while not stop.is_set():
-            seen.append(sum(entry.witnesses == [Witness("x" * 5000, 1, 2)] for entry in journal.entries()))
+            seen.append(
+                sum(entry.witnesses == [Witness("x" * 5000, 1, 2)] for entry in journal.entries())
+            )
 
     def write(name: str) -> None:
         for _ in range(50):

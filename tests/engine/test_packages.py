@@ -49,7 +49,9 @@ def test_pins_are_the_lines_whose_marker_holds(
     assert list(pins(lock, environment(python))) == wanted
 
 
-@pytest.mark.parametrize("lock", sorted(IMAGES.glob("*/locks/*/*.txt")), ids=lambda p: "-".join(p.parts[-3:]))
+@pytest.mark.parametrize(
+    "lock", sorted(IMAGES.glob("*/locks/*/*.txt")), ids=lambda p: "-".join(p.parts[-3:])
+)
 def test_our_locks_are_read_as_packaging_reads_them(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8").replace("\\\n", " ")
     wanted = []

@@ -31,13 +31,15 @@ def shell(script: str) -> bytes:
 @given(WORDS)
 @example(["", "'", '"', "\n", "$(touch x)", "`touch x`", "; rm -rf /", "家", "-n", "--", "\\", "*"])
 def test_a_shell_reads_back_exactly_the_values(words: list[str]) -> None:
-    template = environment().from_string("set -- {{ words }}\nprintf '%s\\0' \"$#\" \"$@\"")
+    template = environment().from_string('set -- {{ words }}\nprintf \'%s\\0\' "$#" "$@"')
     read = shell(template.render(words=words)).split(b"\0")[:-1]
     assert [part.decode() for part in read[1:]] == words
     assert int(read[0]) == len(words)
 
 
-@pytest.mark.parametrize("value", [None, True, False, {"a": 1}, b"x", object(), [None], ["a", True]])
+@pytest.mark.parametrize(
+    "value", [None, True, False, {"a": 1}, b"x", object(), [None], ["a", True]]
+)
 def test_a_value_without_an_obvious_spelling_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         environment().from_string("{{ value }}").render(value=value)
@@ -87,7 +89,9 @@ def test_no_template_prints_a_value_past_the_quoting(name: str) -> None:
     A quoted value inside quotes of the template would end them.
     """
     source = (TEMPLATES / "steps" / name).read_text(encoding="utf-8")
-    assert not re.search(r"\|\s*(safe|raw|string|join)|autoescape|{%-?\s*(raw|include|import)", source)
+    assert not re.search(
+        r"\|\s*(safe|raw|string|join)|autoescape|{%-?\s*(raw|include|import)", source
+    )
     assert "Safe" not in source
     for line in source.splitlines():
         for match in re.finditer(r"{{", line):

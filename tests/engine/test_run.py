@@ -88,9 +88,7 @@ SITE = "data/envs/small/lib/*/site-packages"
         (without(f"{SITE}/gamma-*/RECORD"), {"lib/install"}),
         (without("data/wheels/small/lib/build/*.whl"), {"lib/build"}),
         (without("data/envs/small/bin/python"), set(STEPS)),
-        pytest.param(
-            without("data/envs/small/pyvenv.cfg"), set(STEPS), marks=pytest.mark.slow
-        ),
+        pytest.param(without("data/envs/small/pyvenv.cfg"), set(STEPS), marks=pytest.mark.slow),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -171,12 +169,35 @@ def test_undo_removes_all_that_was_made_and_a_new_run_works(ready: World) -> Non
     assert sorted(ready.ran(count)) == sorted(STEPS)
 
 
+def test_a_run_cut_short_in_the_middle_of_a_file_operation_goes_on(ready: World) -> None:
+    """Half an environment beside the real one, and metadata without the RECORD that ends it."""
+    half = ready.env.with_name("small.new")
+    (half / "bin").mkdir(parents=True)
+    (half / "bin" / "python").write_text("half")
+    lost = next(ready.env.glob("lib/*/site-packages")) / "alpha-0.9.dist-info"
+    lost.mkdir()
+    (lost / "METADATA").write_text("Name: alpha\nVersion: 0.9\n")
+    ready.pin("framework", "alpha-2.0")
+    ready.good()
+    assert installed(ready, "alpha") == ["alpha-2.0.dist-info"]
+    ready.good("--from", "env/python")
+    assert not half.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "name", "nearest"),
     [
         (["provision", "--target", "loopbak"], "loopbak", "loopback"),
-        (["provision", "--target", "loopback", "--release", "3.3.2", "--dry-run"], "3.3.2", "3.3.1"),
-        (["provision", "--target", "loopback", "--only", "plugin/bild"], "plugin/bild", "plugin/build"),
+        (
+            ["provision", "--target", "loopback", "--release", "3.3.2", "--dry-run"],
+            "3.3.2",
+            "3.3.1",
+        ),
+        (
+            ["provision", "--target", "loopback", "--only", "plugin/bild"],
+            "plugin/bild",
+            "plugin/build",
+        ),
         (["provision", "--target", "loopback", "--from", "ops/buidl"], "ops/buidl", "ops/build"),
         (["build-ops", "--backend", "loopbck"], "loopbck", "loopback"),
         (["provision", "--target", "../../etc"], "../../etc", ""),
@@ -214,7 +235,7 @@ def test_an_impossible_option_is_refused(world: World, arguments: list[str]) -> 
 
 def test_a_stack_of_ones_own_lives_under_its_own_name(world: World) -> None:
     stack = ["provision", "--stack", str(world.stack), "--only", "env/python"]
-    done = run_cli(world.home, *stack, "--target", "loopback", **world.more)
+    done = run_cli(world.home, *stack, "--target", "loopback")
     assert done.returncode == USAGE
     assert "small" in done.stderr
     done = run_cli(world.home, *stack)

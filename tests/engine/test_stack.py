@@ -164,7 +164,9 @@ def test_a_lock_or_a_source_that_is_not_there(world: World) -> None:
     assert "Traceback" not in done.stderr
 
 
-LINE = st.from_regex(r"[a-z][a-z0-9-]{0,8}==[0-9]\.[0-9]( ; python_full_version < '3\.1[0-9]')?", fullmatch=True)
+LINE = st.from_regex(
+    r"[a-z][a-z0-9-]{0,8}==[0-9]\.[0-9]( ; python_full_version < '3\.1[0-9]')?", fullmatch=True
+)
 HASHES = st.lists(st.from_regex(r"[0-9a-f]{64}", fullmatch=True), min_size=1, max_size=3)
 
 

@@ -125,11 +125,11 @@ class World:
         return done.stdout
 
     def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
-        """Start `provision`, in a process group of its own as a shell would."""
+        """Start `provision`, in a process group of its own as a shell does."""
         return subprocess.Popen(
             self.command(*arguments), env=self.environment(more), text=True, cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-            process_group=0 if sys.version_info >= (3, 11) else None,
+            start_new_session=True,
         )  # fmt: skip
 
     def entries(self) -> list[dict[str, Any]]:

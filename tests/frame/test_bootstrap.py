@@ -59,6 +59,12 @@ def test_a_package_with_another_hash_is_refused(launcher: Launcher) -> None:
     launcher.told()
 
 
+def test_a_package_without_a_hash_is_refused(launcher: Launcher) -> None:
+    lock = launcher.root / "requirements.lock"
+    lock.write_text("tiny==1.0\n" + lock.read_text().partition("pip==")[2].join(["pip==", ""]))
+    refused(launcher, 7, "hash")
+
+
 def test_a_changed_pip_in_the_seed_is_not_run(bare: Launcher) -> None:
     (wheel,) = (bare.root / "provision" / "seed").glob("*.whl")
     wheel.write_bytes(wheel.read_bytes() + b"x")

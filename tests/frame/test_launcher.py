@@ -77,17 +77,20 @@ def test_started_through_links_from_anywhere(quick: Launcher, tmp_path: Path) ->
     absolute.symlink_to(quick.root / "paddock")
     (tmp_path / "relative").symlink_to("a b/absolute")
     quick.add_program("paddock", os.path.relpath(tmp_path / "relative", quick.programs))
+    decoy = tmp_path / "decoy" / quick.root.name
+    decoy.mkdir(parents=True)
     ways: list[tuple[list[str], Path]] = [
         ([str(absolute)], tmp_path),
         (["./relative"], tmp_path),
         (["../relative"], tmp_path / "a b"),
         (["paddock"], Path("/")),
         (["sh", "paddock"], quick.root),
+        (["sh", f"{quick.root.name}/paddock"], quick.root.parent),
         (["./paddock"], quick.root),
     ]
     for argv, cwd in ways:
         shell = ["/bin/sh", "-c", '"$@"', "sh", *argv]
-        env = quick.environment(CDPATH="/tmp:/usr")  # noqa: S108 - must not lead it astray
+        env = quick.environment(CDPATH=str(decoy.parent))  # must not lead it astray
         done = subprocess.run(shell, cwd=cwd, env=env, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), argv
 
@@ -100,8 +103,8 @@ PLACES = [
     {"PADDOCK_HOME": "relative home"},
     {"PADDOCK_HOME": "~"},
     {"PADDOCK_HOME": "~/own"},
-    {"PADDOCK_PYTHON": sys.executable},
-    {"PADDOCK_PYTHON": sys.executable, "PADDOCK_HOME": ""},
+    {"PADDOCK_PYTHON": "/some/python 3"},
+    {"PADDOCK_PYTHON": "python3.10", "PADDOCK_HOME": ""},
 ]
 
 
@@ -118,9 +121,9 @@ def test_launcher_and_bootstrap_name_the_same_folder(
     argv = [sys.executable, "-c", code]
     folder = Path(subprocess.check_output(argv, cwd=quick.home, env=env, text=True).rstrip("\n"))
     (folder / "bin").mkdir(parents=True)
-    (folder / "ready").touch()
     (folder / "bin" / "python").write_text('#!/bin/sh\necho "this one: $*"\n')
     (folder / "bin" / "python").chmod(0o755)
+    (quick.programs / "python3").unlink()  # so that the bootstrap cannot help
     done = quick.run("x", **variables)
     assert done.stdout == f"this one: {quick.root}/tasks.py x\n", done.stderr
 

@@ -57,9 +57,10 @@ def test_without_the_fault_none_fails(probe: Probe) -> None:
     assert probe("device.py", "allocation").report["results"] == [MEGABYTE / 4] * 5
 
 
+@pytest.mark.slow
 def test_a_hanging_stream_is_cut_by_the_time_limit(probe: Probe) -> None:
     with pytest.raises(subprocess.TimeoutExpired) as cut:
-        probe("device.py", "hang", limit=20, LOOPBACK_FAULT="hang-stream")
+        probe("device.py", "hang", limit=15, LOOPBACK_FAULT="hang-stream")
     assert b"started" in (cut.value.stdout or b"")
 
 

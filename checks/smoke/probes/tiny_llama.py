@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import paddle
 from report import Report, require
-from target import Array, Target, arguments, on_cpu, values
+from target import Array, Target, arguments, on_cpu, place, values
 
 SIZES = {
     "vocab_size": 2000,
@@ -23,6 +23,9 @@ SIZES = {
     "max_position_embeddings": 64,
 }
 IDS = np.random.default_rng(0).integers(0, SIZES["vocab_size"], (2, 48))
+# Paddle 3.3.1 computes the gradient of an embedding on the CPU where a device has no kernel for it,
+# and does not move it back. The values are right, so only its place is excused.
+STRAY = "llama.embed_tokens.weight"
 
 
 def build(state: dict[str, Array] | None) -> Any:
@@ -37,12 +40,13 @@ def build(state: dict[str, Array] | None) -> Any:
     return model
 
 
-def step(model: Any) -> list[Any]:
-    """The loss of predicting the ids, and the gradients of all weights."""
+def step(model: Any) -> dict[str, Any]:
+    """The loss of predicting the ids, and the gradients of all weights by their names."""
     ids = paddle.to_tensor(IDS)
     loss = model(input_ids=ids, labels=ids)[0]
     loss.backward()
-    return [loss.detach(), *(weight.grad for weight in model.parameters())]
+    gradients = {name: weight.grad for name, weight in model.named_parameters()}
+    return {"loss": loss.detach(), **gradients}
 
 
 class Run:
@@ -51,23 +55,27 @@ class Run:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.state: dict[str, Array] = {}
-        self.wanted: list[Array] = []
+        self.wanted: dict[str, Array] = {}
 
     def paddlenlp_on_cpu(self) -> str:
         """The model runs on the CPU, to compare with."""
         with on_cpu():
             model = build(None)
             self.state = {name: values(w) for name, w in model.state_dict().items()}
-            self.wanted = [values(result) for result in step(model)]
-        return f"loss {float(self.wanted[0]):.6f}, {len(self.state)} weights"
+            self.wanted = {name: values(result) for name, result in step(model).items()}
+        return f"loss {float(self.wanted['loss']):.6f}, {len(self.state)} weights"
 
     def paddlenlp_on_device(self) -> str:
         """Loss and gradients on the device are the CPU's."""
-        found = [self.target.read(result) for result in step(build(self.state))]
-        require(len(found) == len(self.wanted), f"{len(found)} results, not {len(self.wanted)}")
-        worst = max(map(self.target.close, found, self.wanted))
-        self.target.report.write("figure", name="tiny_llama_loss", value=float(found[0]))
-        return f"loss {float(found[0]):.6f}, {len(found) - 1} gradients, largest error {worst:.1e}"
+        found = step(build(self.state))
+        require(found.keys() == self.wanted.keys(), f"other results: {sorted(found)}")
+        strays = [name for name in found if name == STRAY and place(found[name]) == "cpu"]
+        read = {n: values(r) if n in strays else self.target.read(r) for n, r in found.items()}
+        worst = max(self.target.close(read[name], self.wanted[name]) for name in read)
+        loss = float(read["loss"])
+        self.target.report.write("figure", name="tiny_llama_loss", value=loss)
+        note = f"; left on the cpu by Paddle's fallback: {STRAY}" if strays else ""
+        return f"loss {loss:.6f}, {len(read) - 1} gradients, largest error {worst:.1e}{note}"
 
 
 def main() -> None:

@@ -37,9 +37,4 @@ void Device::Synchronize() {
   for (const Point& point : points) point.Wait();
 }
 
-void Device::AbandonWorkers() {
-  default_stream_.AbandonWorker();
-  for (const auto& [handle, stream] : streams_) stream->AbandonWorker();
-}
-
 }  // namespace loopback

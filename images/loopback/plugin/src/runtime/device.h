@@ -26,7 +26,6 @@ class Device {
 
   // Waits for all work accepted so far, on every stream.
   void Synchronize();
-  void AbandonWorkers();
 
  private:
   const Settings settings_;

@@ -17,11 +17,8 @@ std::unique_ptr<Runtime>& Instance() {
 void Runtime::Start(const Settings& settings) { Instance() = std::make_unique<Runtime>(settings); }
 
 void Runtime::Stop() {
-  std::unique_ptr<Runtime>& instance = Instance();
-  if (instance != nullptr && instance->owner_ != getpid()) {
-    for (const auto& device : instance->devices_) device->AbandonWorkers();
-  }
-  instance.reset();
+  if (Instance() != nullptr && Instance()->Forked()) static_cast<void>(Instance().release());
+  Instance().reset();
 }
 
 Runtime& Runtime::Get() {
@@ -34,6 +31,14 @@ Runtime::Runtime(const Settings& settings) : owner_(getpid()) {
     devices_.push_back(std::make_unique<Device>(settings));
   }
 }
+
+Device& Runtime::DeviceAt(int id) {
+  const auto index = static_cast<std::size_t>(id);
+  if (index < devices_.size()) return *devices_[index];
+  throw std::out_of_range("there is no device " + std::to_string(id));
+}
+
+bool Runtime::Forked() const { return owner_ != getpid(); }
 
 void Runtime::ResetStats() {
   stats_.Reset();

@@ -24,16 +24,20 @@ class Runtime {
 
   explicit Runtime(const Settings& settings);
 
+  // In a forked child: it has our memory but not our threads, so nothing may be
+  // joined or destroyed there, only left.
+  bool Forked() const;
+
   std::size_t DeviceCount() const { return devices_.size(); }
   // Throws std::out_of_range for an id that is no device.
-  Device& DeviceAt(int id) { return *devices_.at(static_cast<std::size_t>(id)); }
+  Device& DeviceAt(int id);
   Stats& stats() { return stats_; }
 
   void ResetStats();
   std::string Json() const;
 
  private:
-  const pid_t owner_;  // a forked child has our memory, not our threads
+  const pid_t owner_;
   Stats stats_;
   std::vector<std::unique_ptr<Device>> devices_;
 };

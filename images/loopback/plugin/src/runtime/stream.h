@@ -61,9 +61,6 @@ class Stream {
   Point Here() const;
   void Synchronize() const { Here().Wait(); }
 
-  // In a forked child the worker does not exist: there is nothing to join.
-  void AbandonWorker() { worker_.detach(); }
-
  private:
   void Work();
   void Finish();  // call with the lock held

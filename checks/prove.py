@@ -1,0 +1,57 @@
+"""`smoke`: the smoke levels, or the perplexity of a text, in the installed environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from checks.smoke.run import levels_of, run_smoke, settings_of
+from checks.smoke.show import text_lines
+from checks.smoke.text import evaluate as evaluate_text
+from provision import stack
+from provision.console import show, show_json
+from provision.errors import PaddockError
+from provision.run import clean
+from provision.site import Site
+
+
+def _installed(target: str) -> tuple[Path, str]:
+    """The environment's interpreter and the device of a target.
+
+    Raises PaddockError `unknown-target`, `not-provisioned`.
+    """
+    loaded = stack.load(stack.stack_file(target))
+    site = Site(target)
+    if not site.python.exists():
+        raise PaddockError("not-provisioned", target=target, env=site.env)
+    return site.python, loaded.device
+
+
+def levels(target: str, level: str, *, json: bool) -> int:
+    """Run the levels and show each as it ends. Returns 0; a failure is `smoke-failed`."""
+    wanted = levels_of(level)
+    python, device = _installed(target)
+    settings = settings_of(stack.stack_file(target).parent)
+    report = run_smoke(
+        python, device, settings, clean(os.environ), None if json else show, wanted
+    )  # fmt: skip
+    if json:
+        show_json(msgspec.to_builtins(report))
+    if not report.passed:
+        raise PaddockError("smoke-failed", levels=", ".join(report.failed), target=target)
+    return 0
+
+
+def evaluate(target: str, file: Path, window: int, *, json: bool) -> int:
+    """Print tokens, loss and perplexity of a text."""
+    python, device = _installed(target)
+    settings = settings_of(stack.stack_file(target).parent)
+    report = evaluate_text(python, device, file, window, settings, clean(os.environ))
+    if json:
+        show_json(msgspec.to_builtins(report))
+        return 0
+    for line in text_lines(report):
+        show(line)
+    return 0

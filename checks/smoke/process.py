@@ -1,0 +1,137 @@
+"""Runs one probe: a process group of its own, cut when it falls silent, its log read as it comes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+POLL = 0.1  # seconds
+DRAIN = 5.0  # seconds that a dead probe's log may take to be read
+
+# Paddle writes one such line for each call that its CPU kernel answers.
+FALLBACK = re.compile(r"missing (\w+) kernel: (\w+), .*fallbacking to CPU one!")
+# Needed for these lines. GLOG_vmodule would keep the log small, but paddlepaddle 3.3.1 frees its
+# list twice at exit, with or without a plugin.
+LOUD = {"GLOG_v": "3"}
+# The rest of what that makes Paddle say: information lines, and the tensors printed below them.
+NOISE = re.compile(r"I\d{4} |[\t={(}]|\s*$")
+KEPT = 30  # lines
+
+Event = dict[str, Any]
+
+
+@dataclass
+class Ended:
+    """How a probe ended, and what it left.
+
+    `status` is the exit status, negative for a signal; None when it was cut after `limit` seconds
+    without news.
+    """
+
+    status: int | None
+    limit: float
+    seconds: float
+    events: list[Event]
+    fallback: dict[str, int]
+    log: tuple[str, ...]
+
+
+@dataclass
+class Log:
+    """A probe's output as it passes: fallbacks are counted, the last telling lines kept."""
+
+    device: str
+    fallback: Counter[str] = field(default_factory=Counter)
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT))
+
+    def read(self, stream: Iterable[bytes]) -> None:
+        """Read until the stream ends."""
+        for raw in stream:
+            line = raw.decode(errors="replace").rstrip()
+            found = FALLBACK.search(line)
+            if found and found[1] == self.device:
+                self.fallback[found[2]] += 1
+            elif not NOISE.match(line):
+                self.lines.append(line)
+
+
+def events_of(file: Path) -> list[Event]:
+    """The events in a result file; an unfinished last line, or one that is no event, is left out."""
+    try:
+        lines = file.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    return [event for line in lines if (event := _event(line))]
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        found = msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("event"), str) else None
+
+
+def run_probe(
+    command: Sequence[str | Path], device: str, out: Path, limit: float, variables: Mapping[str, str]
+) -> Ended:
+    """Run a probe that writes its events to `out`, until it ends or is silent for `limit` seconds.
+
+    Nothing of its process group outlives the call, whatever ends it. Raises OSError when the
+    command cannot be started.
+    """
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        command, env={**variables, **LOUD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    log = Log(device)
+    assert process.stdout is not None  # noqa: S101 (for the type checker)
+    reader = threading.Thread(target=log.read, args=(process.stdout,), daemon=True)
+    reader.start()
+    try:
+        status = _wait(process, lambda: _size(out), limit)
+    finally:
+        _kill(process)
+        reader.join(DRAIN)
+    seconds = time.monotonic() - begin
+    return Ended(status, limit, seconds, events_of(out), dict(log.fallback), tuple(log.lines))
+
+
+def _wait(
+    process: subprocess.Popen[bytes], news: Callable[[], int], limit: float
+) -> int | None:  # fmt: skip
+    """The exit status; None when `news` has not changed for `limit` seconds."""
+    last, since = news(), time.monotonic()
+    while (status := process.poll()) is None:
+        now = time.monotonic()
+        if (latest := news()) != last:
+            last, since = latest, now
+        elif now - since > limit:
+            return None
+        time.sleep(POLL)
+    return status
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the probe and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # nothing of it is left
+    process.wait()

@@ -1,0 +1,92 @@
+"""Runs the smoke tests: each level's probes by the Python of the environment under test."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from checks.smoke.process import Ended, run_probe
+from checks.smoke.report import Check, LevelReport, SmokeReport, judge
+from checks.smoke.settings import LEVELS, Level, Smoke, settings_of
+from checks.smoke.show import level_lines
+from provision.errors import unknown_name
+
+__all__ = ["LEVELS", "Check", "LevelReport", "SmokeReport", "levels_of", "run_smoke", "settings_of"]
+
+PROBES = Path(__file__).parent / "probes"
+SCRIPTS: dict[Level, tuple[str, ...]] = {
+    "device": ("device.py",),
+    "ops": ("ops.py",),
+    "model": ("model.py", "tiny_llama.py"),
+}
+
+
+def levels_of(name: str) -> tuple[Level, ...]:
+    """The levels that a name stands for; `all` for every one.
+
+    Raises PaddockError `unknown-level`.
+    """
+    if name == "all":
+        return LEVELS
+    found = tuple(level for level in LEVELS if level == name)
+    if not found:
+        raise unknown_name("unknown-level", name, [*LEVELS, "all"])
+    return found
+
+
+def run_smoke(
+    python: Path,
+    device: str,
+    settings: Smoke,
+    variables: Mapping[str, str] | None = None,
+    show: Callable[[str], None] | None = None,
+    levels: Sequence[Level] = LEVELS,
+) -> SmokeReport:
+    """Run levels in order, each whatever the others found.
+
+    `python` is the interpreter of the environment under test, `variables` its whole environment
+    (default: this process's), `show` gets the lines for a person as each level ends. A probe that
+    hangs, dies or runs elsewhere is a failed check, never an exception.
+    """
+    reports = []
+    for level in levels:
+        given = os.environ if variables is None else variables
+        report = run_level(python, device, settings, level, given)
+        for line in level_lines(report) if show else ():
+            show(line)
+        reports.append(report)
+    passed = all(report.passed for report in reports)
+    return SmokeReport(device=device, passed=passed, levels=tuple(reports))
+
+
+def run_level(
+    python: Path, device: str, settings: Smoke, level: Level, variables: Mapping[str, str]
+) -> LevelReport:
+    """Run the probes of one level and judge them."""
+    limit = settings.silence.limit(level)
+    spec = settings.spec()
+    probes = [start(python, s, device, spec, limit, variables) for s in SCRIPTS[level]]
+    return judge(level, device, probes)
+
+
+def start(
+    python: Path,
+    script: str,
+    device: str,
+    spec: Mapping[str, object],
+    limit: float,
+    variables: Mapping[str, str],
+) -> Ended:
+    """Run one probe in a folder of its own, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="paddock-smoke-") as folder:
+        out, settings = Path(folder) / "result.jsonl", Path(folder) / "spec.json"
+        settings.write_bytes(msgspec.json.encode(spec))
+        command = [python, PROBES / script, "--device", device, "--out", out, "--spec", settings]
+        try:
+            return run_probe(command, device, out, limit, variables)
+        except OSError as error:  # no such interpreter, say: a finding like any other
+            return Ended(127, limit, 0.0, [], {}, (f"{python}: {error.strerror}",))

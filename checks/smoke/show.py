@@ -1,0 +1,77 @@
+"""The smoke tests' result as lines for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.smoke.report import LevelReport, SmokeReport
+    from checks.smoke.text import TextReport
+
+SHOWN = 3  # fallback kernels named, of often dozens
+LOG_LINES = 12
+
+
+def report_lines(report: SmokeReport) -> list[str]:
+    """All levels, each as `level_lines` has it."""
+    return [line for level in report.levels for line in level_lines(level)]
+
+
+def level_lines(report: LevelReport) -> list[str]:
+    """One line for a level that passed, and what ran where; for a failed one what failed."""
+    verdict = text("smoke.passed" if report.passed else "smoke.failed")
+    head = f"  {report.level:<7} {told(report):<52} {verdict:<7} {took(report.seconds):>6}"
+    return [head, *(f"          {line}" for line in below(report))]
+
+
+def told(report: LevelReport) -> str:
+    """What a level shows, in one sentence."""
+    done, count = sum(check.passed for check in report.checks), len(report.checks)
+    where = report.device or text("smoke.nowhere")
+    if not report.passed:
+        return text("smoke.some", failed=count - done, count=count, device=where)
+    figures = report.figures
+    if report.level == "ops":
+        worst = max((v for k, v in figures.items() if k.endswith("float32")), default=0.0)
+        return text("smoke.ops", device=where, worst=f"{worst:.0e}")
+    if report.level == "model":
+        found, cpu = (f"{figures[f'perplexity_{k}']:.4f}" for k in ("device", "cpu"))
+        return text("smoke.model", device=where, found=found, cpu=cpu)
+    return text("smoke.device", device=where, count=count)
+
+
+def below(report: LevelReport) -> list[str]:
+    """The lines below a level's own: failures with the log's end, or what ran where."""
+    lines = [f"x {c.name}: {c.error}" for c in report.checks if not c.passed]
+    lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
+    lines += [
+        text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()
+    ]
+    native, fallback = sum(report.native.values()), sum(report.fallback.values())
+    if native or fallback:
+        often = sorted(report.fallback, key=lambda name: -report.fallback[name])[:SHOWN]
+        names = ", ".join(often) or "-"
+        kernels = len(report.fallback)
+        lines.append(
+            text("smoke.kernels", native=native, fallback=fallback, kernels=kernels, names=names)
+        )
+    return lines
+
+
+def text_lines(report: TextReport) -> list[str]:
+    """A text's tokens, loss and perplexity."""
+    values = {
+        "tokens": report.tokens, "window": report.window, "loss": f"{report.loss:.6f}",
+        "perplexity": f"{report.perplexity:.4f}", "device": report.device, "file": report.file,
+        "seconds": took(report.seconds),
+    }  # fmt: skip
+    return [text("smoke.text.file", **values), text("smoke.text.result", **values)]
+
+
+def took(seconds: float) -> str:
+    """A duration as a person would say it."""
+    if seconds < 60:  # noqa: PLR2004 (a minute)
+        return f"{max(1, round(seconds))} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
