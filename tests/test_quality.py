@@ -29,6 +29,18 @@ def test_tool_is_clean(command: list[str]) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("folder", ["checks/smoke/probes", "tests/loopback/probes"])
+def test_probe_scripts_are_typed(folder: str) -> None:
+    files = sorted(path.name for path in (ROOT / folder).glob("*.py"))
+    program = Path(sys.executable).with_name("mypy")
+    command = [str(program), "--config-file", str(ROOT / "pyproject.toml"), *files]
+    result = subprocess.run(
+        command, cwd=ROOT / folder, capture_output=True, text=True, check=False
+    )
+    assert files
+    assert result.returncode == 0, result.stdout
+
+
 def test_every_text_has_both_languages_and_the_same_placeholders() -> None:
     words = json.loads((ROOT / "templates" / "words.json").read_text(encoding="utf-8"))
     for key, texts in words.items():
@@ -46,9 +58,9 @@ def _literal_keys(path: Path) -> set[str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             key = node.args[0].value
             if name == "text":
-                found.add(key)
+                found.add(str(key))
             if name in ("PaddockError", "unknown_name"):
-                found |= {f"error.{key}.{part}" for part in ("what", "cause", "do")}
+                found |= {f"error.{key!s}.{part}" for part in ("what", "cause", "do")}
     return found
 
 

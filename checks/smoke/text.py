@@ -46,15 +46,14 @@ def evaluate(
     Raises PaddockError `bad-text` for a file or window that cannot be used, and `smoke-failed`,
     with the failed checks as details, when the device does not compute it.
     """
-    check_text(file, window)
-    spec = {**settings.spec(), "text": str(file.absolute()), "window": window}
+    spec = {**settings.spec(), "text": read_text(file, window), "window": window}
     given = os.environ if variables is None else variables
     ended = start(python, "perplexity.py", device, spec, settings.silence.model, given)
     return read(ended, device, file, window, settings)
 
 
-def check_text(file: Path, window: int) -> None:
-    """Raise PaddockError `bad-text` unless the file is a UTF-8 text and the window usable."""
+def read_text(file: Path, window: int) -> str:
+    """The text in a file. Raises PaddockError `bad-text` for no UTF-8 text, or a useless window."""
     if window < 2:  # noqa: PLR2004 (one token predicts nothing)
         raise bad(file, words("smoke.text.window", window=window))
     try:
@@ -65,6 +64,7 @@ def check_text(file: Path, window: int) -> None:
         raise bad(file, words("smoke.text.not-utf8", position=error.start)) from None
     if not content:
         raise bad(file, words("smoke.text.empty"))
+    return content
 
 
 def bad(file: Path, reason: str) -> PaddockError:

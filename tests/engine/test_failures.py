@@ -43,8 +43,12 @@ def test_a_wrong_hash_is_refused_and_nothing_installed(ready: World) -> None:
     ready.good()
 
 
-def test_offline_with_an_empty_cache_then_online_then_offline(world: World) -> None:
+def test_offline_with_an_empty_cache(world: World) -> None:
     is_clear(world.run("--offline"), NETWORK, "--offline")
+
+
+@pytest.mark.slow
+def test_offline_after_an_online_run_takes_all_from_the_cache(world: World) -> None:
     world.good()
     world.good("--undo")
     world.good("--offline")

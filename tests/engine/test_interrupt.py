@@ -101,6 +101,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(world: World) -> None:
     is_interrupted(world, process)
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_running_is_ended_by_the_next(world: World) -> None:
     with hanging(world) as process:
         kill(process)

@@ -169,6 +169,7 @@ def test_undo_removes_all_that_was_made_and_a_new_run_works(ready: World) -> Non
     assert sorted(ready.ran(count)) == sorted(STEPS)
 
 
+@pytest.mark.slow
 def test_a_run_cut_short_in_the_middle_of_a_file_operation_goes_on(ready: World) -> None:
     """Half an environment beside the real one, and metadata without the RECORD that ends it."""
     half = ready.env.with_name("small.new")

@@ -99,8 +99,8 @@ def test_a_wrong_value_is_named_by_its_path(
     assert (error.code, error.values["field"]) == ("stack-type", field)
 
 
-HOSTILE = ["; rm -rf /", "a\\nb", "a\\n", "$(touch x)", "`touch x`", "家", "-rf", "--yes", "../x", "a b",
-           "'", '\\"', "&&", "a|b", "", "\\u0000"]  # fmt: skip
+HOSTILE = ["; rm -rf /", "a\\nb", "a\\n", "$(touch x)", "`touch x`", "家", "-rf", "--yes", "../x",
+           "a b", "'", '\\"', "&&", "a|b", "", "\\u0000"]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -167,7 +167,7 @@ def test_a_lock_or_a_source_that_is_not_there(world: World) -> None:
 LINE = st.from_regex(
     r"[a-z][a-z0-9-]{0,8}==[0-9]\.[0-9]( ; python_full_version < '3\.1[0-9]')?", fullmatch=True
 )
-HASHES = st.lists(st.from_regex(r"[0-9a-f]{64}", fullmatch=True), min_size=1, max_size=3)
+HASHES = st.lists(st.from_regex(r"[0-9a-f]{4}", fullmatch=True), min_size=1, max_size=3)
 
 
 @given(st.lists(st.tuples(LINE, HASHES), max_size=5, unique_by=lambda item: item[0]))

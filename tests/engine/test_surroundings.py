@@ -51,6 +51,7 @@ ALL = ",".join(("host/toolchain", *STEPS))
 root_only = pytest.mark.skipif(not is_root(), reason="a root's package manager is what is tested")
 
 
+@pytest.mark.slow
 @root_only
 def test_a_change_of_the_host_needs_consent_and_can_be_undone(bare: World) -> None:
     asked = bare.folder / "host" / "asked"

@@ -108,7 +108,8 @@ def synchronises(target: Target) -> str:
     queued = target.tensor(np.ones((64, 64), "float32"))
     for _ in range(8):
         queued = queued + queued
-    paddle.device.synchronize(target.device)
+    if target.device != "cpu":  # Paddle has nothing to wait for there
+        paddle.device.synchronize(target.device)
     np.testing.assert_array_equal(target.read(queued), np.full((64, 64), 256, "float32"))
     return "8 queued operations"
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 from llama import Llama, Plain, mean_loss, window_losses, windows
@@ -19,7 +18,7 @@ def evaluate(target: Target, report: Report, spec: dict[str, Any]) -> str:
     """Write the text's tokens, loss (mean -log p, in nats) and perplexity as figures."""
     wanted = spec["model"]
     model = load(packaged(wanted["package"], wanted["weights"], wanted["weights_sha256"]))
-    ids = model.tokenizer.encode(Path(spec["text"]).read_text(encoding="utf-8"))
+    ids = model.tokenizer.encode(spec["text"])
     report.write("figure", name="tokens", value=len(ids))
     require(len(ids) > 1, "too short: one token predicts nothing")
     parts = windows(ids, spec["window"])

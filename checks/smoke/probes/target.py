@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import paddle
-from report import Report, explain
+from report import Report, explain, require
 
 Array = Any  # a numpy array; the stacks' numpy versions disagree about its type parameters
 Tensor = Any  # a paddle tensor
@@ -35,8 +35,9 @@ class Target:
 
     def select(self) -> str:
         """Make the device the default one and record what the plugin counted so far."""
-        types = paddle.device.get_all_custom_device_type() or []
-        self.report.write("begin", registered=list(types), counters=counters(self.device))
+        types = ["cpu", *(paddle.device.get_all_custom_device_type() or [])]
+        self.report.write("begin", registered=types, counters=counters(self.device))
+        require(self.device in types, f"Paddle loaded no plugin for it; devices: {types}")
         return str(paddle.set_device(self.device))
 
     def prove(self) -> None:

@@ -54,4 +54,5 @@ def _misbehave(how: str, out: Path) -> None:
     if how == "fail":
         print("the secret is https://user:word@example.org/simple")
         print("\n".join(f"line {number}" for number in range(50)))
-        sys.exit("没有成功: the build failed on purpose")
+        print("没有成功: the build failed on purpose", flush=True)
+        sys.exit(1)
