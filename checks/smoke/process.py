@@ -1,7 +1,8 @@
-"""Runs one probe: a process group of its own, cut when it falls silent, its log read as it comes."""
+"""Runs one probe: a process group of its own, cut when silent, its log read as it comes."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -20,12 +21,14 @@ POLL = 0.1  # seconds
 DRAIN = 5.0  # seconds that a dead probe's log may take to be read
 
 # Paddle writes one such line for each call that its CPU kernel answers.
-FALLBACK = re.compile(r"missing (\w+) kernel: (\w+), .*fallbacking to CPU one!")
+FALLBACK = re.compile(r"missing \w+ kernel: (\w+), .*fallbacking to CPU one!")
 # Needed for these lines. GLOG_vmodule would keep the log small, but paddlepaddle 3.3.1 frees its
 # list twice at exit, with or without a plugin.
 LOUD = {"GLOG_v": "3"}
 # The rest of what that makes Paddle say: information lines, and the tensors printed below them.
-NOISE = re.compile(r"I\d{4} |[\t={(}]|\s*$")
+NOISE = re.compile(
+    r"I\d{4} |[\t={(}]|\s*$|\w+ Debug Info|API_Name:| ?(In|Out)put: \[|.*No ccache found"
+)
 KEPT = 30  # lines
 
 Event = dict[str, Any]
@@ -51,7 +54,6 @@ class Ended:
 class Log:
     """A probe's output as it passes: fallbacks are counted, the last telling lines kept."""
 
-    device: str
     fallback: Counter[str] = field(default_factory=Counter)
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT))
 
@@ -60,14 +62,14 @@ class Log:
         for raw in stream:
             line = raw.decode(errors="replace").rstrip()
             found = FALLBACK.search(line)
-            if found and found[1] == self.device:
-                self.fallback[found[2]] += 1
+            if found:
+                self.fallback[found[1]] += 1
             elif not NOISE.match(line):
                 self.lines.append(line)
 
 
 def events_of(file: Path) -> list[Event]:
-    """The events in a result file; an unfinished last line, or one that is no event, is left out."""
+    """The events in a result file, without an unfinished last line and lines that are none."""
     try:
         lines = file.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -84,7 +86,7 @@ def _event(line: bytes) -> Event | None:
 
 
 def run_probe(
-    command: Sequence[str | Path], device: str, out: Path, limit: float, variables: Mapping[str, str]
+    command: Sequence[str], out: Path, limit: float, variables: Mapping[str, str]
 ) -> Ended:
     """Run a probe that writes its events to `out`, until it ends or is silent for `limit` seconds.
 
@@ -96,7 +98,7 @@ def run_probe(
         command, env={**variables, **LOUD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
-    log = Log(device)
+    log = Log()
     assert process.stdout is not None  # noqa: S101 (for the type checker)
     reader = threading.Thread(target=log.read, args=(process.stdout,), daemon=True)
     reader.start()
@@ -130,8 +132,6 @@ def _size(file: Path) -> int:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End the probe and all that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):  # nothing of it is left
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # nothing of it is left
     process.wait()

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,6 +26,14 @@ SCRIPTS: dict[Level, tuple[str, ...]] = {
 }
 
 
+class Job(NamedTuple):
+    """A probe to run: its script, its settings, and how many seconds it may be silent."""
+
+    script: str
+    spec: Mapping[str, object]
+    limit: float
+
+
 def levels_of(name: str) -> tuple[Level, ...]:
     """The levels that a name stands for; `all` for every one.
 
@@ -38,7 +47,7 @@ def levels_of(name: str) -> tuple[Level, ...]:
     return found
 
 
-def run_smoke(
+def run_smoke(  # noqa: PLR0913, PLR0917 (of these, three have defaults)
     python: Path,
     device: str,
     settings: Smoke,
@@ -56,8 +65,9 @@ def run_smoke(
     for level in levels:
         given = os.environ if variables is None else variables
         report = run_level(python, device, settings, level, given)
-        for line in level_lines(report) if show else ():
-            show(line)
+        if show:
+            for line in level_lines(report):
+                show(line)
         reports.append(report)
     passed = all(report.passed for report in reports)
     return SmokeReport(device=device, passed=passed, levels=tuple(reports))
@@ -67,26 +77,18 @@ def run_level(
     python: Path, device: str, settings: Smoke, level: Level, variables: Mapping[str, str]
 ) -> LevelReport:
     """Run the probes of one level and judge them."""
-    limit = settings.silence.limit(level)
-    spec = settings.spec()
-    probes = [start(python, s, device, spec, limit, variables) for s in SCRIPTS[level]]
-    return judge(level, device, probes)
+    limit, spec = settings.silence.limit(level), settings.spec()
+    jobs = [Job(script, spec, limit) for script in SCRIPTS[level]]
+    return judge(level, device, [start(python, device, job, variables) for job in jobs])
 
 
-def start(
-    python: Path,
-    script: str,
-    device: str,
-    spec: Mapping[str, object],
-    limit: float,
-    variables: Mapping[str, str],
-) -> Ended:
+def start(python: Path, device: str, job: Job, variables: Mapping[str, str]) -> Ended:
     """Run one probe in a folder of its own, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="paddock-smoke-") as folder:
-        out, settings = Path(folder) / "result.jsonl", Path(folder) / "spec.json"
-        settings.write_bytes(msgspec.json.encode(spec))
-        command = [python, PROBES / script, "--device", device, "--out", out, "--spec", settings]
+        out, spec = Path(folder) / "result.jsonl", Path(folder) / "spec.json"
+        spec.write_bytes(msgspec.json.encode(job.spec))
+        paths = [python, PROBES / job.script, "--out", out, "--spec", spec]
         try:
-            return run_probe(command, device, out, limit, variables)
+            return run_probe([*map(str, paths), "--device", device], out, job.limit, variables)
         except OSError as error:  # no such interpreter, say: a finding like any other
-            return Ended(127, limit, 0.0, [], {}, (f"{python}: {error.strerror}",))
+            return Ended(127, job.limit, 0.0, [], {}, (f"{python}: {error.strerror}",))

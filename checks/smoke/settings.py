@@ -24,7 +24,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A TOML table: immutable, and a field it does not know is an error."""
 
 
-class Silence(_Table):
+class Silence(_Table, frozen=True):
     """For each level, after how many seconds without news a probe is cut."""
 
     device: Seconds
@@ -38,7 +38,7 @@ class Silence(_Table):
         return {"device": self.device, "ops": self.ops, "model": self.model}[level]
 
 
-class Tolerances(_Table):
+class Tolerances(_Table, frozen=True):
     """For each dtype the relative and the absolute difference allowed."""
 
     float64: Tolerance
@@ -49,7 +49,7 @@ class Tolerances(_Table):
     seen: str
 
 
-class Model(_Table):
+class Model(_Table, frozen=True):
     """The model of level `model`: its pinned inputs, and what must come out."""
 
     package: str
@@ -67,7 +67,7 @@ class Model(_Table):
     seen: str
 
 
-class Smoke(_Table):
+class Smoke(_Table, frozen=True):
     """The smoke tests' limits and expectations for one target."""
 
     schema: Literal[1]

@@ -46,9 +46,7 @@ def below(report: LevelReport) -> list[str]:
     """The lines below a level's own: failures with the log's end, or what ran where."""
     lines = [f"x {c.name}: {c.error}" for c in report.checks if not c.passed]
     lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
-    lines += [
-        text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()
-    ]
+    lines += [text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()]
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
     if native or fallback:
         often = sorted(report.fallback, key=lambda name: -report.fallback[name])[:SHOWN]

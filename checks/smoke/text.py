@@ -10,7 +10,7 @@ import msgspec
 
 from checks.smoke.process import Ended
 from checks.smoke.report import all_checks, last
-from checks.smoke.run import start
+from checks.smoke.run import Job, start
 from checks.smoke.settings import Smoke
 from provision.errors import PaddockError
 from provision.words import text as words
@@ -33,7 +33,7 @@ class TextReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913, PLR0917 (what to evaluate, and where)
     python: Path,
     device: str,
     file: Path,
@@ -48,7 +48,7 @@ def evaluate(
     """
     spec = {**settings.spec(), "text": read_text(file, window), "window": window}
     given = os.environ if variables is None else variables
-    ended = start(python, "perplexity.py", device, spec, settings.silence.model, given)
+    ended = start(python, device, Job("perplexity.py", spec, settings.silence.model), given)
     return read(ended, device, file, window, settings)
 
 

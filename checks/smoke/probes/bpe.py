@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 # Over shapes, not characters: "a" any letter, "0" any number, "!" anything else visible, "_" white
 # space other than a blank. The letters of the contractions, blank and apostrophe stay themselves.
@@ -71,7 +72,7 @@ class Tokenizer:
         """Join the neighbours that were learned first, everywhere, until none are left."""
         worst = len(self._ranks)
         while len(parts) > 1:
-            pairs = list(zip(parts, parts[1:]))  # noqa: B905 (the second is one shorter)
+            pairs = list(pairwise(parts))
             best = min(pairs, key=lambda pair: self._ranks.get(pair, worst))
             if best not in self._ranks:
                 break

@@ -1,9 +1,11 @@
 """Smoke level `device`: does the device hold data and compute what the CPU computes?
 
-    python device.py --device loopback --out result.jsonl --spec spec.json
+python device.py --device loopback --out result.jsonl --spec spec.json
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import device_math
 import device_moves
@@ -22,7 +24,7 @@ def main() -> None:
     target = Target(given.device, spec, report)
     if report.check("select", target.select):
         for check in CHECKS:
-            report.check(check.__name__, lambda run=check: run(target))
+            report.check(check.__name__, partial(check, target))
             target.prove()
     report.write("end")
 

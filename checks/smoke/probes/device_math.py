@@ -45,7 +45,7 @@ def integers(target: Target) -> str:
 def logic(target: Target) -> str:
     """Comparisons, boolean operations and a choice by them."""
     a, b = normal(3, 5, 5), normal(4, 5, 5)
-    target.agree(lambda x, y: [x > y, (x > 0) & (y > 0), (x > 0) | ~(y > 0), x == x], a, b)
+    target.agree(lambda x, y: [x > y, (x > 0) & (y > 0), (x > 0) | ~(y > 0), x == y], a, b)
     return target.agree(lambda x, y: paddle.where(x > y, x, y), a, b)
 
 

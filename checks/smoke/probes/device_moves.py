@@ -11,7 +11,8 @@ from report import require
 from target import Target
 
 DTYPES = (
-    "float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64",
+    "float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool",
+    "complex64",
 )  # fmt: skip
 LARGE = 1 << 22  # elements: 16 MiB of float32
 
@@ -29,13 +30,13 @@ def counted(target: Target) -> str:
         return "1 device"
     names = paddle.device.get_available_custom_device() or []
     own = [name for name in names if name.partition(":")[0] == target.device]
-    require(own, f"available: {names}")
+    require(bool(own), f"available: {names}")
     return f"{len(own)} available: {', '.join(own)}"
 
 
 def default_place(target: Target) -> str:
     """The selected device is the default one, and new tensors are on it."""
-    current = paddle.get_device()
+    current = str(paddle.get_device())
     require(current.partition(":")[0] == target.device, f"the default device is {current}")
     for made in (paddle.ones([2, 3]), paddle.arange(4), paddle.to_tensor([1.5])):
         target.read(made)

@@ -1,6 +1,6 @@
 """Smoke level `model`: a real language model's perplexity, on the device and on the CPU.
 
-    python model.py --device loopback --out result.jsonl --spec spec.json
+python model.py --device loopback --out result.jsonl --spec spec.json
 """
 
 from __future__ import annotations

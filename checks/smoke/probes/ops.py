@@ -1,12 +1,13 @@
 """Smoke level `ops`: the fused operators against their plain formulas in float64.
 
-    python ops.py --device loopback --out result.jsonl --spec spec.json
+python ops.py --device loopback --out result.jsonl --spec spec.json
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import formulas
@@ -100,7 +101,9 @@ def check(target: Target, ops: Any, run: Callable[[Case, Any], None], dtype: str
     risen = {name: n - before.get(name, 0) for name, n in ops.counts().items()}
     ran = sorted(name for name, n in risen.items() if n > 0)
     forward = [name for name in ran if f"{name}_grad" in ran]
-    require(len(forward) == 1, f"ran natively: {ran or 'nothing'}, not an operator and its gradient")
+    require(
+        len(forward) == 1, f"ran natively: {ran or 'nothing'}, not an operator and its gradient"
+    )
     target.report.write("ran", kernels={name: risen[name] for name in ran})
     target.report.write("figure", name=f"{run.__name__}_{dtype}", value=case.worst)
     return f"largest error {case.worst:.1e}"
@@ -121,7 +124,7 @@ def main() -> None:
         for run in (rms_norm, rotary, attention):
             for dtype in spec["tolerance"]:
                 name = f"{run.__name__}_{dtype}"
-                report.check(name, lambda run=run, d=dtype: check(target, loaded[0], run, d))
+                report.check(name, partial(check, target, loaded[0], run, dtype))
                 target.prove()
     report.write("end")
 

@@ -1,6 +1,6 @@
 """The perplexity of any UTF-8 text under the smoke test's model, on one device.
 
-    python perplexity.py --device loopback --out result.jsonl --spec spec.json
+python perplexity.py --device loopback --out result.jsonl --spec spec.json
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Smoke level `model`, second part: PaddleNLP's own Llama, tiny, with random weights.
 
-    python tiny_llama.py --device loopback --out result.jsonl --spec spec.json
+python tiny_llama.py --device loopback --out result.jsonl --spec spec.json
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def packaged(distribution: str, name: str, sha256: str) -> Path:
     found = [Path(str(file.locate())) for file in files if file.name == name]
     if not found:
         raise FileNotFoundError(f"no {name} in the package {distribution}")
-    with found[0].open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = hashlib.sha256(found[0].read_bytes()).hexdigest()
     if digest != sha256:
         raise ValueError(f"{name} has the sha256 {digest}, expected {sha256}")
     return found[0]

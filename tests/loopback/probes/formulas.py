@@ -62,8 +62,9 @@ def _summed_groups(x: Array, heads: int) -> Array:
 
 
 def attention_grad(
-    q: Array, k: Array, v: Array, causal: bool, scale: float, dout: Array
+    inputs: tuple[Array, Array, Array], causal: bool, scale: float, dout: Array
 ) -> tuple[Array, Array, Array]:
+    q, k, v = inputs
     copies, kv_heads = q.shape[2] // k.shape[2], k.shape[2]
     weights, dout = _weights(q, k, causal, scale), _by_head(dout)
     dweights = dout @ _by_head(v, copies).swapaxes(-1, -2)

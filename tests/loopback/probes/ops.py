@@ -96,7 +96,8 @@ def rms_norm_cases(new: Comparison) -> Iterator[Case]:
             )  # fmt: skip
 
 
-def _rotary_exact(q: Array, k: Array, cos: Array, sin: Array, dq: Array, dk: Array) -> Any:
+def _rotary_exact(*arrays: Array) -> Any:
+    q, k, cos, sin, dq, dk = arrays
     cos, sin = cos.reshape(-1, cos.shape[-1]), sin.reshape(-1, sin.shape[-1])
     turned = [formulas.rotary(x, cos, sin) for x in (q, k)]
     return [*turned, *(formulas.rotary_grad(dy, cos, sin) for dy in (dq, dk))]
@@ -130,7 +131,7 @@ ATTENTION = (
 
 def attention_cases(new: Comparison) -> Iterator[Case]:
     for (seq_q, seq_k, heads, kv_heads, dim), causal in itertools.product(ATTENTION, (True, False)):
-        for scale in (None, 0.3) if seq_q == 100 else (None,):  # noqa: PLR2004
+        for scale in (None, 0.3) if seq_q == 100 else (None,):
             used = 1 / math.sqrt(dim) if scale is None else scale
             yield (
                 f"{seq_q}x{seq_k} heads {heads}/{kv_heads} dim {dim} causal {causal} {scale}",
@@ -142,7 +143,7 @@ def attention_cases(new: Comparison) -> Iterator[Case]:
                 lambda q, k, v, c=causal, s=scale: ops.flash_attention(q, k, v, c, s),
                 lambda q, k, v, dout, c=causal, s=used: (
                     formulas.attention(q, k, v, c, s),
-                    *formulas.attention_grad(q, k, v, c, s, dout),
+                    *formulas.attention_grad((q, k, v), c, s, dout),
                 ),
             )
 

@@ -48,9 +48,7 @@ def rotary_embedding(q: Any, k: Any, cos: Any, sin: Any) -> tuple[Any, Any]:
     return turned_q, turned_k
 
 
-def flash_attention(
-    q: Any, k: Any, v: Any, causal: bool = True, scale: float | None = None
-) -> Any:
+def flash_attention(q: Any, k: Any, v: Any, causal: bool = True, scale: float | None = None) -> Any:
     """Return softmax(scale * q k^T) v, without ever holding the whole matrix of scores.
 
     q: [batch, seq_q, heads, dim]; k, v: [batch, seq_k, kv_heads, dim], where kv_heads divides

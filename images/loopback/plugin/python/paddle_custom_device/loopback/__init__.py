@@ -19,10 +19,10 @@ LIBRARY = Path(__file__).parent.parent / "libpaddle-custom-loopback.so"
 
 
 def version() -> dict[str, str]:
-    """Print and return the release of Paddle, and its interface size in bytes, this is built for."""
+    """Print and return what this is built for: Paddle's release and interface size in bytes."""
     facts = {"version": PADDLE_VERSION, "interface_bytes": str(INTERFACE_BYTES)}
     for name, value in facts.items():
-        print(f"{name}: {value}")
+        print(f"{name}: {value}")  # noqa: T201 - as the vendors' packages do
     return facts
 
 
