@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from bench import again, cold, rebuild, start
+from bench.cost import CommandFailed
 from bench.result import Result
 
-MEASURES: Final[dict[str, Callable[[], Sequence[Result]]]] = {
+Measure = Callable[[], Sequence[Result]]
+
+MEASURES: Final[dict[str, Measure]] = {
     "list": start.listing,
     "launcher": start.launcher,
     "doctor": start.doctor,
@@ -21,18 +25,29 @@ MEASURES: Final[dict[str, Callable[[], Sequence[Result]]]] = {
 
 
 def main() -> int:
-    """Run the chosen measures, or all; 0 when every budget is kept, else 1."""
+    """Run the chosen measures, or all; 0 when every budget is kept, else 1.
+
+    A measure that cannot be taken counts as a budget that is not kept.
+    """
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("name", nargs="?", choices=MEASURES, help="one measure alone")
     name = parser.parse_args().name
     # Python keeps compiled modules for everybody who has not switched that off.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    within = True
-    for measure in [MEASURES[name]] if name else MEASURES.values():
-        for result in measure():
-            print(result.line(), flush=True)
-            within = within and result.within
-    return 0 if within else 1
+    kept = [_kept(measure) for measure in ([MEASURES[name]] if name else MEASURES.values())]
+    return 0 if all(kept) else 1
+
+
+def _kept(measure: Measure) -> bool:
+    """Take one measure and print its lines; whether all its budgets are kept."""
+    try:
+        results = measure()
+    except CommandFailed as error:
+        print(error, file=sys.stderr, flush=True)
+        return False
+    for result in results:
+        print(result.line(), flush=True)
+    return all(result.within for result in results)
 
 
 if __name__ == "__main__":

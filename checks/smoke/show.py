@@ -35,7 +35,7 @@ def told(report: LevelReport) -> str:
     figures = report.figures
     if report.level == "ops":
         worst = max((v for k, v in figures.items() if k.endswith("float32")), default=0.0)
-        return text("smoke.ops", device=where, worst=f"{worst:.0e}")
+        return text("smoke.ops", device=where, worst=f"{worst:.1e}")
     if report.level == "model":
         found, cpu = (f"{figures[f'perplexity_{k}']:.4f}" for k in ("device", "cpu"))
         return text("smoke.model", device=where, found=found, cpu=cpu)

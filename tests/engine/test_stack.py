@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.markers import Marker
 
 from provision.errors import STACK, PaddockError
-from provision.lock import _blocks
+from provision.lock import _blocks, _marker
 from provision.stack import load, targets
 from provision.stack import stack_file as file_of
 from tests.engine.world import SMALL, World
@@ -118,8 +120,6 @@ def test_a_hostile_value_is_refused_when_the_file_is_read(
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_whatever_passes_as_a_name_is_a_plain_word(value: str) -> None:
-    import msgspec
-
     from provision.stack import Name, Requirement, Specifier, StepName
 
     for kind, plain in (
@@ -162,6 +162,20 @@ def test_a_lock_or_a_source_that_is_not_there(world: World) -> None:
     done = world.run()
     assert (done.returncode, "framework.txt" in done.stderr) == (STACK, True)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("python", "inside", "outside"),
+    [(">=3.10,<3.13", ["3.10", "3.12"], ["3.9", "3.13"]), ("==3.11", ["3.11"], ["3.10", "3.12"])],
+)
+def test_a_lock_is_for_the_pythons_of_its_stack(
+    python: str, inside: list[str], outside: list[str]
+) -> None:
+    marker = Marker(_marker(msgspec.structs.replace(load(SMALL / "stack.toml"), python=python)))
+    here = {"sys_platform": "linux"}
+    assert all(marker.evaluate({**here, "python_version": version}) for version in inside)
+    assert not any(marker.evaluate({**here, "python_version": version}) for version in outside)
+    assert not marker.evaluate({"sys_platform": "win32", "python_version": inside[0]})
 
 
 LINE = st.from_regex(

@@ -38,6 +38,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return made
 
 
+def _compiler_library(name: str) -> str:
+    return subprocess.run(
+        ["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
 @pytest.mark.parametrize("sanitizers", ["address,undefined", "thread"])
 def test_the_runtime_alone(environment: Environment, tmp_path: Path, sanitizers: str) -> None:
     sources = [p for part in ("api", "runtime") for p in sorted((RUNTIME / part).glob("*.cc"))]
@@ -62,12 +68,12 @@ def test_the_runtime_alone(environment: Environment, tmp_path: Path, sanitizers:
     ids=" ".join,
 )  # fmt: skip
 def test_everything_through_paddle(environment: Environment, arguments: tuple[str, ...]) -> None:
-    preload = subprocess.run(
-        ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    # libstdc++ as well: the sanitizer looks for its functions when the process starts.
+    preload = " ".join(_compiler_library(name) for name in ("libasan.so", "libstdc++.so.6"))
     outcome = run_probe(
         environment.folder, *arguments, limit=300, LD_PRELOAD=preload, LOOPBACK_DEVICES="2",
-        **THROUGH_PADDLE,
+        # The sanitizer's dlopen does not see the run path by which Paddle finds its BLAS.
+        LD_LIBRARY_PATH=str(environment.paddle / "libs"), **THROUGH_PADDLE,
     )  # fmt: skip
     report = outcome.report
     assert not (isinstance(report, dict) and report.get("wrong")), report

@@ -17,7 +17,8 @@ MATMUL_SHAPES = (
     ((2, 1, 5, 7), (4, 7, 3)),
     ((3, 2, 4, 5, 7), (3, 2, 4, 7, 3)),
 )
-EMPTY_MATMULS = (((0, 4), (4, 3)), ((2, 0), (0, 3)), ((2, 3, 0, 4), (2, 3, 4, 5)))
+# Not (2, 0) x (0, 3): paddlepaddle 3.0.0 leaves that result uninitialised, on the CPU too.
+EMPTY_MATMULS = (((0, 4), (4, 3)), ((2, 3, 0, 4), (2, 3, 4, 5)))
 
 
 def normal(seed: int, *shape: int, dtype: str = "float32") -> Array:
@@ -81,8 +82,8 @@ def matmul_transposed(target: Target) -> str:
 
 
 def empty(target: Target) -> str:
-    """Zero-size tensors: transfer, arithmetic, concatenation, and products over nothing."""
-    target.agree(lambda x: [x + 1, x * x, paddle.concat([x, x])], np.zeros((0, 3), "float32"))
+    """Zero-size tensors: transfer, arithmetic, another shape, products, and a sum over nothing."""
+    target.agree(lambda x: [x + 1, x * x, x.reshape([3, 0])], np.zeros((0, 3), "float32"))
     for left, right in EMPTY_MATMULS:
         target.agree(paddle.matmul, np.zeros(left, "float32"), np.zeros(right, "float32"))
     return target.agree(lambda x: x.sum(), np.zeros((3, 0), "float32"))

@@ -84,7 +84,8 @@ def fill(check: Checks, name: str, x: Tensor, dtype: str) -> None:
 def extreme_values(check: Checks) -> None:
     for dtype, value in (
         ("float64", 1e300), ("float32", float("inf")), ("float64", float("nan")),
-        ("int64", 2**62 + 1), ("int64", -(2**63)), ("float16", 65504.0),
+        ("int64", 2**62 + 1), ("int64", -(2**63)), ("float16", 65504.0), ("float16", 0.0),
+        ("float16", 2.0**-25), ("float16", 2.0**-24), ("float16", -(2.0**-30)),
     ):  # fmt: skip
         check.same(f"{dtype} {value}", new((4,), dtype).fill_(value), np.full(4, value, dtype))
 

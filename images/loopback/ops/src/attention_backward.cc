@@ -52,7 +52,7 @@ class KeyHead {
                  std::int64_t begin) const {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < shape_.dim; ++c) {
-        to[begin + r][c] = static_cast<T>(from[r * shape_.dim + c] * factor);
+        to[begin + r][c] = Narrow<T>(from[r * shape_.dim + c] * factor);
       }
     }
   }

@@ -37,7 +37,7 @@ class OnlineSoftmax {
   A Finish(std::int64_t r, T* out) const {
     const bool blind = sum_[r] == 0;  // it saw no key
     for (std::int64_t c = 0; c < dim_; ++c) {
-      out[c] = static_cast<T>(blind ? A{0} : output_[r * dim_ + c] / sum_[r]);
+      out[c] = Narrow<T>(blind ? A{0} : output_[r * dim_ + c] / sum_[r]);
     }
     return blind ? -std::numeric_limits<A>::infinity() : max_[r] + std::log(sum_[r]);
   }

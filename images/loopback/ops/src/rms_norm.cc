@@ -33,7 +33,7 @@ void RowGradient(const RmsNormInput<T>& in, const T* x, const T* dy, Accumulator
   const A shrink = dot * scale * scale / static_cast<A>(in.width);
   for (std::int64_t i = 0; i < in.width; ++i) {
     const A straight = static_cast<A>(dy[i]) * static_cast<A>(in.weight[i]);
-    dx[i] = static_cast<T>(scale * (straight - static_cast<A>(x[i]) * shrink));
+    dx[i] = Narrow<T>(scale * (straight - static_cast<A>(x[i]) * shrink));
   }
 }
 
@@ -49,7 +49,7 @@ void WeightGradient(const RmsNormInput<T>& in, const T* dy, const Accumulator<T>
       sums[i - begin] += static_cast<A>(dy[at + i]) * static_cast<A>(in.x[at + i]) * scales[row];
     }
   }
-  for (std::int64_t i = begin; i < end; ++i) dweight[i] = static_cast<T>(sums[i - begin]);
+  for (std::int64_t i = begin; i < end; ++i) dweight[i] = Narrow<T>(sums[i - begin]);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void RmsNormForward(const RmsNormInput<T>& in, T* y) {
       const A scale = InverseRms(in, x);
       for (std::int64_t i = 0; i < in.width; ++i) {
         const A value = static_cast<A>(x[i]) * scale * static_cast<A>(in.weight[i]);
-        y[row * in.width + i] = static_cast<T>(value);
+        y[row * in.width + i] = Narrow<T>(value);
       }
     }
   });

@@ -34,8 +34,8 @@ void Rotate(const RotaryShape& shape, const T* x, const Accumulator<T>* cos,
   ForEachPair(shape, x, cos, sin, y, [half](const T* low, const T* high, const A* c, const A* s, T* to) {
     const A a = static_cast<A>(*low);
     const A b = static_cast<A>(*high);
-    to[0] = static_cast<T>(a * c[0] - b * s[0]);
-    to[half] = static_cast<T>(b * c[half] + a * s[half]);
+    to[0] = Narrow<T>(a * c[0] - b * s[0]);
+    to[half] = Narrow<T>(b * c[half] + a * s[half]);
   });
 }
 
@@ -47,8 +47,8 @@ void RotateBack(const RotaryShape& shape, const T* dy, const Accumulator<T>* cos
   ForEachPair(shape, dy, cos, sin, dx, [half](const T* low, const T* high, const A* c, const A* s, T* to) {
     const A a = static_cast<A>(*low);
     const A b = static_cast<A>(*high);
-    to[0] = static_cast<T>(a * c[0] + b * s[half]);
-    to[half] = static_cast<T>(b * c[half] - a * s[0]);
+    to[0] = Narrow<T>(a * c[0] + b * s[half]);
+    to[half] = Narrow<T>(b * c[half] - a * s[0]);
   });
 }
 

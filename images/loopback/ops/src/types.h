@@ -1,6 +1,9 @@
 // The element types of the operators, and the type each is computed in.
 #pragma once
 
+#include <cmath>
+#include <type_traits>
+
 #include "paddle/phi/api/all.h"
 
 namespace loopback {
@@ -19,6 +22,19 @@ struct AccumulatorOf<double> {
 };
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::Type;
+
+// `value` in the narrower type T. Paddle's own conversion to float16 shifts by more bits
+// than there are for zero and for what is too small: those are decided here.
+template <typename T>
+T Narrow(Accumulator<T> value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    constexpr float kHalfOfSmallest = 0x1p-25F;  // it, and what is smaller, rounds to zero
+    if (std::fabs(value) <= kHalfOfSmallest) {
+      return phi::dtype::raw_uint16_to_float16(std::signbit(value) ? 0x8000 : 0);
+    }
+  }
+  return static_cast<T>(value);
+}
 
 template <typename T>
 struct TypeTag {

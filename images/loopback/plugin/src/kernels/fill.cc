@@ -1,4 +1,5 @@
 // fill: sets every element of a tensor to one value.
+#include <cmath>
 #include <cstring>
 
 #include "kernels/kernel.h"
@@ -19,6 +20,19 @@ Element As(const phi::Scalar& value) {
   const T converted = value.to<T>();
   Element element;
   std::memcpy(element.bytes, &converted, sizeof(T));
+  return element;
+}
+
+// Paddle's own conversion to float16 shifts by more bits than there are for zero and for
+// what is too small: those are decided here.
+template <>
+Element As<phi::float16>(const phi::Scalar& value) {
+  const float wide = value.to<float>();
+  const bool vanishes = std::fabs(wide) <= 0x1p-25F;  // half of the smallest, or less
+  const std::uint16_t zero = std::signbit(wide) ? 0x8000 : 0;
+  const std::uint16_t bits = vanishes ? zero : phi::float16(wide).x;
+  Element element;
+  std::memcpy(element.bytes, &bits, sizeof bits);
   return element;
 }
 

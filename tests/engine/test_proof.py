@@ -1,0 +1,64 @@
+"""The smoke tests as the end of a run: never skipped for a state that they have not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import checks.smoke.run
+from checks.chain import Face, carry_out
+from provision.engine import Options, holding
+from provision.errors import PaddockError
+from provision.journal import Journal
+from provision.progress import progress
+from tests.engine.world import World
+
+FACE = Face(lambda line: None, lambda: progress(json=True), lambda what: False)
+
+
+@pytest.fixture
+def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What each run of the smoke tests says, last first; their content is tested elsewhere."""
+    for name, value in ready.environment({}).items():
+        monkeypatch.setenv(name, value)
+    verdicts: list[bool] = []
+
+    def run_smoke(*_: object) -> SimpleNamespace:
+        passed = verdicts.pop()
+        return SimpleNamespace(passed=passed, failed=[] if passed else ["ops"])
+
+    monkeypatch.setattr(checks.smoke.run, "run_smoke", run_smoke)
+    monkeypatch.setattr(checks.smoke.run, "settings_of", lambda folder: "settings")
+    return verdicts
+
+
+def run(world: World, verdicts: list[bool], *says: bool) -> bool:
+    """Run the whole stack; returns whether the smoke tests ran."""
+    verdicts[:] = says
+    carry_out(Options("small", stack=world.stack), FACE)
+    return not verdicts
+
+
+def test_a_state_is_proved_once_and_every_change_of_it_again(
+    ready: World, proofs: list[bool]
+) -> None:
+    options = Options("small", stack=ready.stack)
+    assert holding(options) is None
+    assert run(ready, proofs, True)
+    assert holding(options) == 5
+    assert not run(ready, proofs, True)
+    record = next(ready.env.glob("lib/*/site-packages/gamma-*/RECORD"))
+    record.unlink()
+    assert holding(options) is None
+    assert run(ready, proofs, True), "the same keys, but installed anew"
+    assert holding(options) == 5
+
+
+def test_a_failed_proof_is_an_error_and_repeated(ready: World, proofs: list[bool]) -> None:
+    with pytest.raises(PaddockError, match="ops"):
+        run(ready, proofs, False)
+    assert holding(Options("small", stack=ready.stack)) is None
+    assert Journal(Path(ready.state / "journal.jsonl")).last()["smoke"].event == "failed"
+    assert run(ready, proofs, True)

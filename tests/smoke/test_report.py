@@ -1,0 +1,111 @@
+"""The verdict: what passes a level, and every way in which it must not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from checks.smoke.process import Ended, Event
+from checks.smoke.report import SmokeReport, judge
+from tests.smoke.values import COUNTED, LATER, begin, check, ended, good, proof
+
+
+def failures(*probes: Ended) -> dict[str, str | None]:
+    report = judge("device", "loopback", probes)
+    failed = {one.name: one.error for one in report.checks if not one.passed}
+    assert report.passed is not bool(failed)
+    return failed
+
+
+def test_a_good_probe_passes_with_place_and_counts() -> None:
+    report = judge("device", "loopback", [ended(good())])
+    assert report.passed
+    assert [one.name for one in report.checks] == ["one", "two", "place"]
+    assert report.device == "loopback:0"
+    assert report.native == {"fill": 4, "contiguous": 2}
+    assert report.fallback == {"matmul": 4}
+    assert report.log == ()
+
+
+def test_a_failed_check_fails_the_level_and_keeps_the_log() -> None:
+    events = [begin(), *check("one"), *check("two", passed=False), proof(), {"event": "end"}]
+    assert failures(ended(events)) == {"two": "AssertionError: wrong"}
+    assert judge("device", "loopback", [ended(events)]).log == ("the last line",)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(None, "silent for 30 s, cut"), (-11, "killed by SIGSEGV"), (3, "exit status 3")],
+)
+def test_a_probe_that_died_in_a_check_names_it(status: int | None, said: str) -> None:
+    events = [begin(), *check("one"), proof(), {"event": "start", "name": "two"}]
+    assert failures(ended(events, status)) == {"two": said}
+
+
+def test_a_probe_that_died_after_its_checks_has_failed() -> None:
+    assert failures(ended(good(), None)) == {"end": "silent for 30 s, cut"}
+    assert failures(ended(good(), -6)) == {"end": "killed by SIGABRT"}
+    assert failures(ended(good()[:-1])) == {"end": "ended without a result"}
+
+
+def test_a_probe_that_wrote_nothing_has_failed() -> None:
+    assert failures(ended([], 1)) == {"end": "exit status 1"}
+    assert failures(ended([])) == {"end": "ended without a result"}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (proof("cpu"), "results on cpu, not on loopback"),
+        (proof(cpu=1), "results on cpu, not on loopback"),
+        ({"event": "proof", "places": {}, "counters": LATER}, "results on no device"),
+        (proof(counters=COUNTED), "does not confirm it (h2d): no copy was counted"),
+        (proof(counters=LATER | {"copies": {"h2d": {"count": 9}}}), "does not confirm it (d2h)"),
+        (proof(counters={"unavailable": "RuntimeError: not loaded"}), "RuntimeError: not loaded"),
+        ({"event": "other"}, "results on no device"),
+    ],
+)
+def test_a_run_that_is_not_proven_to_be_on_the_device_fails(found: Event, said: str) -> None:
+    failed = failures(ended([begin(), *check("one"), found, {"event": "end"}]))
+    assert list(failed) == ["place"]
+    assert said in str(failed["place"])
+
+
+def test_the_cpu_needs_no_plugin() -> None:
+    events = [begin({}), *check("one"), proof("cpu", {}), {"event": "end"}]
+    assert judge("device", "cpu", [ended(events)]).passed
+    assert not judge("device", "loopback", [ended(events)]).passed
+
+
+def test_two_probes_make_one_level() -> None:
+    figure = {"event": "figure", "name": "loss", "value": 2.5}
+    ran = {"event": "ran", "kernels": {"rms_norm": 3, "fill": 1}}
+    report = judge("model", "loopback", [ended([*good(), figure]), ended([ran, *good()])])
+    assert report.passed
+    assert report.figures == {"loss": 2.5}
+    assert report.native == {"fill": 9, "contiguous": 4, "rms_norm": 3}
+    assert report.fallback == {"matmul": 8}
+    assert report.seconds == 3.0
+    assert failures(ended(good()), ended(good()[:-1]))
+
+
+def test_what_did_not_apply_is_said_and_does_not_fail() -> None:
+    left = {"event": "skipped", "name": "paddlenlp", "reason": "not installed"}
+    report = judge("model", "loopback", [ended(good()), ended([left, {"event": "end"}])])
+    assert report.passed
+    assert report.skipped == {"paddlenlp": "not installed"}
+
+
+def test_a_level_in_which_nothing_ran_has_not_passed() -> None:
+    left = {"event": "skipped", "name": "paddlenlp", "reason": "not installed"}
+    assert not judge("model", "loopback", [ended([left, {"event": "end"}])]).passed
+
+
+def test_the_json_form_is_versioned_and_complete() -> None:
+    level = judge("device", "loopback", [ended(good())])
+    report = SmokeReport(device="loopback", passed=True, levels=(level,))
+    document = msgspec.json.decode(msgspec.json.encode(report))
+    assert document["schema"] == "paddock/smoke/1"
+    assert document["levels"][0]["checks"][0]["name"] == "one"
+    assert msgspec.convert(document, SmokeReport) == report
+    assert report.failed == []

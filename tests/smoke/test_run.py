@@ -1,0 +1,121 @@
+"""Levels, settings, and the lines that a person sees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.smoke.report import LevelReport, judge
+from checks.smoke.run import LEVELS, PROBES, SCRIPTS, levels_of, run_smoke, settings_of
+from checks.smoke.show import level_lines, took
+from provision.errors import PaddockError
+from provision.paths import IMAGES
+from tests.smoke.values import begin, check, ended, good, proof
+
+FOLDER = IMAGES / "loopback"
+SETTINGS = settings_of(FOLDER)
+
+
+def test_levels_by_name() -> None:
+    assert levels_of("all") == LEVELS == ("device", "ops", "model")
+    assert levels_of("ops") == ("ops",)
+    with pytest.raises(PaddockError, match="device, ops, model, all; nearest: model"):
+        levels_of("modle")
+
+
+def test_every_probe_is_there() -> None:
+    scripts = {script for level in LEVELS for script in SCRIPTS[level]}
+    assert {"device.py", "model.py"} <= scripts
+    assert all((PROBES / script).is_file() for script in scripts | {"perplexity.py"})
+
+
+def test_the_settings_are_whole() -> None:
+    spec = json.loads(json.dumps(SETTINGS.spec()))
+    assert spec["tolerance"]["float32"] == [1e-5, 1e-6]
+    assert "source" not in spec["tolerance"]
+    assert 0 < SETTINGS.silence.limit("device") <= SETTINGS.silence.limit("model")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "said"),
+    [
+        ("agreement = 1e-4", "agreement = 2.0", "stack-type", "$.model.agreement"),
+        ("tokens = 1024", "tokens = '1024'", "stack-type", "$.model.tokens"),
+        ("window = 512", "windows = 512", "stack-type", "windows"),
+        ("[tolerance]", "[tolerance", "stack-syntax", "smoke.toml"),
+    ],
+)
+def test_bad_settings(tmp_path: Path, old: str, new: str, code: str, said: str) -> None:
+    content = (FOLDER / "smoke.toml").read_text(encoding="utf-8")
+    assert old in content
+    (tmp_path / "smoke.toml").write_text(content.replace(old, new), encoding="utf-8")
+    with pytest.raises(PaddockError) as failure:
+        settings_of(tmp_path)
+    assert failure.value.code == code
+    assert said in str(failure.value)
+
+
+def test_missing_settings(tmp_path: Path) -> None:
+    with pytest.raises(PaddockError, match=r"smoke\.toml"):
+        settings_of(tmp_path)
+
+
+def test_an_environment_without_python_fails_every_level(tmp_path: Path) -> None:
+    lines: list[str] = []
+    report = run_smoke(tmp_path / "python", "loopback", SETTINGS, {}, lines.append)
+    assert not report.passed
+    assert report.failed == list(LEVELS)
+    assert all("No such file" in "".join(level.log) for level in report.levels)
+    assert len([line for line in lines if "FAILED" in line]) == len(LEVELS)
+
+
+def lying_python(folder: Path, place: str) -> Path:
+    """An interpreter that claims success for whatever it is asked to run."""
+    events = [begin(), *check("one"), proof(place), {"event": "end"}]
+    said = "\n".join(json.dumps(event) for event in events)
+    file = folder / "python"
+    file.write_text(f"#!/bin/sh\ncat > \"$3\" <<'EOF'\n{said}\nEOF\n", encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+def test_the_argument_is_no_proof_of_place(tmp_path: Path) -> None:
+    python = lying_python(tmp_path, "cpu")
+    report = run_smoke(python, "loopback", SETTINGS, levels=("device",))
+    assert report.failed == ["device"]
+    assert report.levels[0].device == "cpu"
+    assert run_smoke(lying_python(tmp_path, "loopback:0"), "loopback", SETTINGS).passed is True
+
+
+def test_lines_of_a_level_that_passed() -> None:
+    first, *more = level_lines(judge("device", "loopback", [ended(good())]))
+    assert first.split()[0] == "device"
+    assert "loopback:0" in first and "passed" in first and first.endswith("2 s")
+    assert any("6 kernel calls native" in line and "matmul" in line for line in more)
+
+
+def test_lines_of_a_level_that_failed_name_check_and_cause() -> None:
+    events = [begin(), *check("one"), *check("two", passed=False), proof(), {"event": "end"}]
+    lines = level_lines(judge("model", "loopback", [ended(events)]))
+    assert "1 of 3" in lines[0]
+    assert any("x two: AssertionError: wrong" in line for line in lines)
+    assert any("| the last line" in line for line in lines)
+
+
+def model_report(**figures: float) -> LevelReport:
+    report = judge("model", "loopback", [ended(good())])
+    return msgspec.structs.replace(report, figures=figures)
+
+
+def test_lines_of_the_model_and_the_operators_have_their_figures() -> None:
+    report = model_report(perplexity_device=16.32412, perplexity_cpu=16.32411)
+    assert "ppl 16.3241, cpu 16.3241" in level_lines(report)[0]
+    report = msgspec.structs.replace(model_report(rms_norm_float32=2.4e-7), level="ops")
+    assert "2.4e-07" in level_lines(report)[0]
+
+
+def test_durations() -> None:
+    assert [took(s) for s in (0.2, 21.4, 59.7, 108.0)] == ["1 s", "21 s", "60 s", "1 min 48 s"]

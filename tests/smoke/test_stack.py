@@ -1,0 +1,120 @@
+"""The smoke tests on the real stack: they pass, and they notice what they are for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from checks.smoke.report import LevelReport
+from checks.smoke.run import PROBES, run_level, settings_of
+from checks.smoke.settings import Level
+from checks.smoke.text import evaluate
+from provision.errors import PaddockError
+from provision.paths import IMAGES
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = settings_of(IMAGES / "loopback")
+HERE = Path(__file__).parent
+LIMIT = 600  # seconds, for a script of this folder
+
+
+def level(stack: Path, name: Level, settings: Any = SETTINGS, **variables: str) -> LevelReport:
+    python = stack / "bin" / "python"
+    return run_level(python, "loopback", settings, name, {**os.environ, **variables})
+
+
+def script(stack: Path, name: str) -> Any:
+    """The JSON that a script of this folder prints in the stack's environment, probes at hand."""
+    result = subprocess.run(
+        [stack / "bin" / "python", HERE / "scripts" / name], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(PROBES)}, timeout=LIMIT, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-3000:]
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("name", "least"), [("device", 30), ("ops", 12)])
+def test_a_level_passes_on_the_device(stack: Path, name: Level, least: int) -> None:
+    report = level(stack, name)
+    assert report.passed, report
+    assert report.device == "loopback:0"
+    assert len(report.checks) >= least
+    assert report.native and report.fallback
+
+
+def test_the_model_agrees_with_the_cpu_and_the_reference(stack: Path) -> None:
+    report = level(stack, "model")
+    assert report.passed, report
+    figures = report.figures
+    assert figures["perplexity_device"] == pytest.approx(figures["perplexity_cpu"], rel=1e-4)
+    assert figures["perplexity_device"] == pytest.approx(SETTINGS.model.perplexity, rel=1e-3)
+    assert report.native["rms_norm_loopback"] == 61
+    assert report.fallback["matmul"] > 100
+
+
+@pytest.mark.parametrize("name", ["device", "ops"])
+def test_a_plugin_that_did_not_load_fails(stack: Path, tmp_path: Path, name: Level) -> None:
+    report = level(stack, name, CUSTOM_DEVICE_ROOT=str(tmp_path))
+    assert not report.passed
+    assert "Paddle loaded no plugin for it" in str(report.checks[0].error)
+    assert report.device == ""
+
+
+def test_a_failing_allocation_is_a_failed_check(stack: Path) -> None:
+    report = level(stack, "device", LOOPBACK_FAULT="alloc:5")
+    assert not report.passed
+    assert [check for check in report.checks if not check.passed and check.name != "place"]
+
+
+def test_a_hanging_stream_is_cut_and_named(stack: Path) -> None:
+    silence = msgspec.structs.replace(SETTINGS.silence, device=45.0)
+    settings = msgspec.structs.replace(SETTINGS, silence=silence)
+    report = level(stack, "device", settings, LOOPBACK_FAULT="hang-stream")
+    assert not report.passed
+    assert "silent for 45 s, cut" in [check.error for check in report.checks]
+
+
+def test_other_weights_and_another_text_are_refused(stack: Path) -> None:
+    for field in ("weights_sha256", "text_sha256", "ids_sha256"):
+        model = msgspec.structs.replace(SETTINGS.model, **{field: "0" * 64})
+        report = level(stack, "model", msgspec.structs.replace(SETTINGS, model=model))
+        assert not report.passed
+        assert any("sha256" in str(check.error) for check in report.checks)
+        assert "perplexity_device" not in report.figures
+
+
+def test_the_perplexity_notices_the_usual_mistakes(stack: Path) -> None:
+    found = script(stack, "mistakes.py")
+    assert found["rope_base"] > 1.02 * found["right"]
+    assert found["permuted"] > 1.5 * found["right"]
+    assert found["fused"] == pytest.approx(found["right"], rel=1e-5)
+
+
+def test_the_tokenizer_agrees_with_another(stack: Path) -> None:
+    found = script(stack, "tokens.py")
+    assert found["texts"] > 100
+    assert found["different"] == []
+
+
+def test_a_text_of_the_user(stack: Path, tmp_path: Path) -> None:
+    file = tmp_path / "文 本.txt"
+    file.write_text("The quick brown fox jumps over the lazy dog. " * 4, encoding="utf-8")
+    report = evaluate(stack / "bin" / "python", "loopback", file, 16, SETTINGS)
+    assert report.device == "loopback:0"
+    assert 30 < report.tokens < 60
+    assert 1 < report.perplexity < 100
+
+
+def test_a_text_of_one_token(stack: Path, tmp_path: Path) -> None:
+    file = tmp_path / "one.txt"
+    file.write_text("a", encoding="utf-8")
+    with pytest.raises(PaddockError) as failure:
+        evaluate(stack / "bin" / "python", "loopback", file, 512, SETTINGS)
+    assert failure.value.code == "bad-text"
