@@ -23,7 +23,7 @@ from provision.console import command  # noqa: E402
 def provision(
     _: Context, target: str = "auto", release: str = "", stack: str = "", dry_run: bool = False,
     json: bool = False, yes: bool = False, from_: str = "", only: str = "", offline: bool = False,
-    ca_bundle: str = "", index_url: str = "", jobs: int = 0, undo: bool = False,
+    ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False,
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     from checks import bring
@@ -41,7 +41,7 @@ def provision(
 def build_ops(
     _: Context, backend: str = "loopback", release: str = "", stack: str = "", json: bool = False,
     yes: bool = False, offline: bool = False, ca_bundle: str = "", index_url: str = "",
-    jobs: int = 0,
+    jobs: str = "",
 ) -> int:  # fmt: skip
     """Build the plugin wheels of a backend."""
     from checks import build
@@ -53,15 +53,16 @@ def build_ops(
 
 @command
 def smoke(
-    _: Context, target: str = "auto", level: str = "all", text: str = "", window: int = 512,
+    _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
     json: bool = False,
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes, on the device it claims, and rightly."""
     from checks import prove
-    from provision.console import named
+    from provision.console import count, named
 
     if text:
-        return prove.evaluate(named(target), Path(text), window, json=json)
+        tokens = count("--window", window, lowest=2)
+        return prove.evaluate(named(target), Path(text), tokens, json=json)
     return prove.levels(named(target), level, json=json)
 
 
@@ -82,12 +83,12 @@ def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = F
 
 
 @command
-def lock(_: Context, target: str = "loopback", release: str = "") -> int:
+def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "") -> int:
     """Resolve the pins of a target and write its lock files."""
     from provision.console import options, show
     from provision.engine import write_locks
 
-    chosen = options(target, release, "", "", "", False, "", "", 0)
+    chosen = options(target, release, stack, "", "", False, "", "", "")
     for path in write_locks(chosen):
         show(str(path))
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from provision.steps.base import Context
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
+    from provision.run import Runner
 
 SMOKE = "smoke"
 
@@ -76,9 +78,9 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             if any(one.state == "pending" for one in planned):
                 seal.lift(options.site)
                 runner.execute(planned)
-        report = None
+            report = None if options.only else _smoke_once(planned, runner, face)
+        _verdict(context, report)
         if not options.only:
-            report = _smoke_once(context, planned, runner.variables, face)
             engine.put_seal(context, options, planned)
         return Outcome(context, planned, report)
 
@@ -93,12 +95,17 @@ def _permitted(planned: Sequence[Planned], face: Face) -> None:
         raise PaddockError("declined", what=what)
 
 
-def _smoke_once(
-    context: Context, planned: Sequence[Planned], variables: Mapping[str, str], face: Face
-) -> SmokeReport | None:
+def _smoke_once(planned: Sequence[Planned], runner: Runner, face: Face) -> SmokeReport | None:
     """Run every level, unless they passed on just this state."""
     from checks.smoke.run import run_smoke, settings_of
 
+    @contextlib.contextmanager
+    def watch(level: str) -> Iterator[None]:
+        runner.progress.started(f"smoke/{level}")
+        yield
+        runner.progress.over(f"smoke/{level}")
+
+    context = runner.context
     settings = settings_of(context.folder)
     journal = Journal(context.site.journal)
     entries = journal.last()
@@ -108,11 +115,17 @@ def _smoke_once(
     last = entries.get(SMOKE)
     if last and last.event == "done" and last.key == key:
         return None
-    journal.record(SMOKE, "start", key, run=variables["PADDOCK_RUN"])
-    report = run_smoke(context.site.python, context.stack.device, settings, variables, face.show)
+    journal.record(SMOKE, "start", key, run=runner.settings.run)
+    report = run_smoke(
+        context.site.python, context.stack.device, settings, runner.variables, face.show,
+        watch=watch,
+    )  # fmt: skip
     journal.record(SMOKE, "done" if report.passed else "failed", key)
-    if not report.passed:
-        raise PaddockError(
-            "smoke-failed", levels=", ".join(report.failed), target=context.stack.target
-        )
     return report
+
+
+def _verdict(context: Context, report: SmokeReport | None) -> None:
+    """Raises PaddockError `smoke-failed` for a report with a failed level."""
+    if report and not report.passed:
+        failed = ", ".join(report.failed)
+        raise PaddockError("smoke-failed", levels=failed, target=context.stack.target)

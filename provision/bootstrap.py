@@ -40,9 +40,10 @@ if sys.version_info < LOWEST:
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
+from provision.errors import PaddockError  # noqa: E402
 from provision.paths import cache_dir  # noqa: E402
 from provision.process import end_orphans  # noqa: E402
-from provision.toolenv import BootstrapError, install  # noqa: E402
+from provision.toolenv import STEP, install  # noqa: E402
 from provision.words import text  # noqa: E402
 
 
@@ -61,7 +62,8 @@ def is_ready(env: Path) -> bool:
 def environment(lock: Path) -> Path:
     """The environment that holds exactly what `lock` pins; made when it is not there.
 
-    Raises BootstrapError: no network, wrong hash, no space, no permission, or a failed install.
+    Raises PaddockError: no network, wrong hash, no space, no permission, no pip, or a failed
+    install.
     """
     env = folder(lock)
     if is_ready(env):
@@ -75,7 +77,7 @@ def environment(lock: Path) -> Path:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         code = "disk-full" if full else "read-only"
-        raise BootstrapError(code, path=env.parent, reason=error.strerror or error) from error
+        raise PaddockError(code, (str(error),), step=STEP, path=env.parent) from error
     return env
 
 
@@ -120,7 +122,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a child is ended too
     try:
         python = environment(LOCK) / "bin" / "python"
-    except BootstrapError as error:
+    except PaddockError as error:
         parts = {name: error.part(name) for name in ("what", "cause", "do")}
         print(*error.details, text("bootstrap.failed", **parts), sep="\n", file=sys.stderr)  # noqa: T201
         raise SystemExit(error.status) from None

@@ -83,14 +83,12 @@ def show(line: str = "") -> None:
 
 def options(  # noqa: PLR0913 - one parameter a flag
     target: str, release: str, stack: str, begin: str, only: str, offline: bool,
-    ca_bundle: str, index_url: str, jobs: int,
+    ca_bundle: str, index_url: str, jobs: str,
 ) -> Options:  # fmt: skip
     """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
 
     Raises PaddockError `bad-option`, `no-target-for-card`.
     """
-    if jobs < 0:
-        raise PaddockError("bad-option", option="--jobs", value=jobs, wanted=text("wanted.jobs"))
     bundle = Path(ca_bundle).expanduser() if ca_bundle else None
     if bundle and not bundle.is_file():
         raise PaddockError(
@@ -111,8 +109,19 @@ def options(  # noqa: PLR0913 - one parameter a flag
         begin=begin or None,
         only=tuple(name for name in only.split(",") if name),
         network=network,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=count("--jobs", jobs) if jobs else os.cpu_count() or 1,
     )
+
+
+def count(option: str, value: str, lowest: int = 1) -> int:
+    """A flag's value as a whole number. Raises PaddockError `bad-option`.
+
+    Invoke's own conversion would answer a wrong one with a traceback.
+    """
+    if not value.isascii() or not value.isdigit() or int(value) < lowest:
+        wanted = text("wanted.count", lowest=lowest)
+        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
+    return int(value)
 
 
 def _check_home() -> None:

@@ -32,6 +32,7 @@ STATUS: Final[dict[str, int]] = {
     "stack-part": STACK,
     "no-compiler": MACHINE,
     "no-python": MACHINE,
+    "no-pip": MACHINE,
     "disk-full": MACHINE,
     "read-only": MACHINE,
     "not-provisioned": MACHINE,

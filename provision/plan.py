@@ -90,7 +90,7 @@ def _one(
 ) -> Planned:
     kind = KINDS[step.kind]
     script = render(kind.template, kind.values(step, context))
-    key = _key(script, kind.inputs(step, context), needs)
+    key = _key(script, context.folder, kind.inputs(step, context), needs)
     reason = text("reason.asked") if forced else _reason(step, context, entry, key, needs)
     if reason is None:
         return Planned(step, "satisfied", text("reason.holds"), script, key)
@@ -101,12 +101,15 @@ def _one(
     return Planned(step, "pending", reason, script, key, clearing=clearing)
 
 
-def _key(script: str, inputs: Iterable[Path], needs: Iterable[Planned]) -> str:
-    """What decides a step's result: its commands, its files, and the steps before it."""
-    digest = hashlib.sha256(os.fsencode(script))
+def _key(script: str, folder: Path, inputs: Iterable[Path], needs: Iterable[Planned]) -> str:
+    """What decides a step's result: its commands, its files, and the steps before it.
+
+    Where the target's folder lies does not: a checkout that was moved redoes nothing.
+    """
+    digest = hashlib.sha256(os.fsencode(script.replace(str(folder), "")))
     for path in inputs:
         content = hashlib.sha256(path.read_bytes()).digest()
-        digest.update(b"\0" + os.fsencode(path) + b"\0" + content)
+        digest.update(b"\0" + os.fsencode(path.relative_to(folder)) + b"\0" + content)
     for need in needs:
         digest.update(need.key.encode())
     return digest.hexdigest()

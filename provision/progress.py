@@ -31,6 +31,9 @@ class Progress(Protocol):
     def finished(self, step: str, seconds: float) -> None:
         """A step holds now."""
 
+    def over(self, step: str) -> None:
+        """A step has ended, and somebody else tells how."""
+
     def failed(self, step: str) -> None:
         """A step has failed."""
 
@@ -68,6 +71,9 @@ class Plain:
     def finished(self, step: str, seconds: float) -> None:
         """`+ step  9 s`."""
         self._say("+", step, duration(seconds))
+
+    def over(self, step: str) -> None:
+        """Nothing: what is told takes the next line."""
 
     def failed(self, step: str) -> None:
         """`x step`; the error itself follows when the run has ended."""
@@ -130,6 +136,11 @@ class Live:
     def finished(self, step: str, seconds: float) -> None:
         """Its last row stays above the table."""
         self._end(step, "+", "green", duration(seconds))
+
+    def over(self, step: str) -> None:
+        """Its row goes."""
+        with self._lock:
+            self._began.pop(step, None)
 
     def failed(self, step: str) -> None:
         """Its last row stays above the table."""

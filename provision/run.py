@@ -18,6 +18,7 @@ from provision.progress import Progress
 from provision.steps.base import Context, NotSo
 from provision.steps.toolchain import remedy
 from provision.symptoms import classify
+from provision.tools import uv
 
 # These would send a step's Python or Paddle elsewhere than its own environment.
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CUSTOM_DEVICE_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
@@ -41,7 +42,8 @@ class Settings:
         inherited = clean(os.environ)
         inherited.setdefault("UV_CACHE_DIR", str(cache / "uv"))
         return inherited | self.network.environment() | {
-            MARK: self.run, "CMAKE_BUILD_PARALLEL_LEVEL": str(self.jobs), "LC_ALL": "C.UTF-8",
+            MARK: self.run, "UV": uv(), "LC_ALL": "C.UTF-8",
+            "CMAKE_BUILD_PARALLEL_LEVEL": str(self.jobs),
         }  # fmt: skip
 
 

@@ -9,7 +9,9 @@ from typing import TextIO
 
 from provision.errors import PaddockError
 from provision.plan import Planned, host_changes
+from provision.render import quote
 from provision.steps.base import Context
+from provision.tools import uv
 from provision.words import text
 
 _SIGN = {"satisfied": "=", "pending": "+", "blocked": "x"}
@@ -35,6 +37,7 @@ def table(planned: list[Planned]) -> Iterator[str]:
 
 def commands(planned: Iterable[Planned]) -> Iterator[str]:
     """The scripts of the steps that would run."""
+    yield f"UV={quote(uv())}"
     for one in planned:
         if one.state == "pending":
             yield f"# --- {one.name}"

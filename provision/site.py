@@ -30,6 +30,13 @@ class Site:
         return next(iter(sorted(self.env.glob("lib/python3.*/site-packages"))), None)
 
     @property
+    def version(self) -> str:
+        """The full version of that interpreter, as the environment notes it, e.g. `3.11.2`."""
+        lines = (self.env / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+        values = dict(line.split(" = ", 1) for line in lines if " = " in line)
+        return values["version_info"]
+
+    @property
     def wheels(self) -> Path:
         """The wheels that were built, one folder a step."""
         return data_dir() / "wheels" / self.target

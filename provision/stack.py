@@ -127,6 +127,8 @@ def _explained(path: Path, message: str, data: Any) -> PaddockError:
     match = re.search(r"unknown field `(.+?)`", message)
     if not match:
         what, _, where = message.partition(" - at ")
+        if "matching regex" in what:
+            what = text("stack.characters")
         return PaddockError("stack-type", file=path, reason=what, field=where.strip("`") or "$")
     known = {f.name for table in (Stack, Release, Step) for f in msgspec.structs.fields(table)}
     near = difflib.get_close_matches(match[1], sorted(known), n=1)

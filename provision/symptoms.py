@@ -19,6 +19,8 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"dns error|Temporary failure (in name resolution|resolving)|Could not resolve", "no-network"),
     (r"error sending request|Connection (refused|reset|timed out)|Failed to fetch", "no-network"),
     (r"Network is unreachable|operation timed out|tcp connect error", "no-network"),
+    (r"(NewConnection|ConnectTimeout|ReadTimeout|Proxy|Protocol)Error", "no-network"),
+    (r"Max retries exceeded|Read timed out|No route to host|Name or service not", "no-network"),
     (r"(g\+\+|c\+\+|CXX|C\+\+ compiler).*(not found|No such file|No CMAKE)", "no-compiler"),
     (r"No CMAKE_CXX_COMPILER could be found", "no-compiler"),
 )

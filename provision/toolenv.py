@@ -1,75 +1,87 @@
 """Fills one of the tool's own environments from a hash-pinned lock, standard library only.
 
-uv does the work where there is one. Else pip does, from the wheel in `provision/seed/`: a bare
-Debian has neither pip nor ensurepip. The lock pins that wheel like everything else.
+uv does the work where there is one. Else pip does: that of the Python, or, as a bare Debian has
+none, that of Debian's package, which is taken apart in a scratch folder and not installed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.network import Network, hide_secrets
-from provision.paths import ROOT, cache_dir
+from provision.paths import cache_dir
 from provision.process import MARK
+from provision.symptoms import classify
 from provision.tools import uv
-from provision.words import text
 
-# What uv and pip print, and what it means; the first that fits counts.
-CAUSES = (
-    ("wrong-hash", r"hash mismatch|do not match the hashes"),
-    ("bad-certificate", r"certificate"),
-    ("disk-full", r"no space left|quota exceeded"),
-    ("read-only", r"read-only file system|permission denied"),
-    ("no-network", r"connect|timed? ?out|dns error|name resolution|sending request|proxy|fetch"),
-)
+STEP = "tool/environment"
+SHOWN = 8  # the last lines of a failed installer that the user sees; the log has them all
+DEBIAN_PIP = "python3-pip-whl"
 # Variables of pip, uv and Python that would send the packages to another place.
 ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "UV_SYSTEM_PYTHON", "PYTHONPATH")
-
-
-class BootstrapError(PaddockError):
-    """An environment could not be made. Its sentences stand under `bootstrap.CODE`."""
-
-    def part(self, name: str) -> str:
-        """One sentence, `what`, `cause` or `do`, in the user's language."""
-        return text(f"bootstrap.{self.code}.{name}", **self.values)
 
 
 def install(lock: Path, work: Path) -> None:
     """A virtual environment in `work` with what the lock pins: wheels only, nothing is built.
 
-    `work` is named ENV.something; what is started here is marked with ENV.
+    `work` is named ENV.something; what is started here is marked with ENV, and ENV.log has what a
+    failed installer said. Raises PaddockError: `no-pip`, or what `classify` makes of that log.
     """
     # Resolved, so that an upgrade cannot put another Python behind the same name.
     base = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
     python = str(work / "bin" / "python")
     pinned = ["--require-hashes", "--only-binary", ":all:", "-r", str(lock)]
-    if _runs([uv(), "--version"]):
+    if _works([uv(), "--version"]):
         _run([uv(), "venv", "--quiet", "--python", base, str(work)], work)
         _run([uv(), "pip", "install", "--quiet", "--python", python, *pinned], work)
-    else:
-        _run([base, "-m", "venv", "--without-pip", str(work)], work)
-        _run(
-            [python, str(_pip(lock) / "pip"), "install", "--no-compile", "--no-input", *pinned],
-            work,
-        )
+        return
+    _run([base, "-m", "venv", "--without-pip", str(work)], work)
+    with tempfile.TemporaryDirectory(dir=work) as scratch:
+        pip = _pip(python, work, Path(scratch))
+        _run([python, *pip, "install", "--no-compile", "--no-input", *pinned], work)
 
 
-def _pip(lock: Path) -> Path:
-    """The pip wheel of the seed, which is run as it is: a zip archive that Python can enter."""
-    (wheel,) = (ROOT / "provision" / "seed").glob("pip-*.whl")
-    if f"sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" not in lock.read_text("utf-8"):
-        raise BootstrapError("wrong-hash", reason=wheel)
-    return wheel
+def _pip(python: str, work: Path, scratch: Path) -> list[str]:
+    """The arguments with which this Python runs a pip."""
+    if _works([python, "-c", "import ensurepip"]):
+        _run([python, "-m", "ensurepip"], work)
+        return ["-m", "pip"]
+    return [str(_debian_wheel(work, scratch) / "pip")]  # a zip archive that Python can enter
 
 
-def _runs(argv: list[str]) -> bool:
-    """Whether this command exists and works."""
+def _debian_wheel(work: Path, scratch: Path) -> Path:
+    """The wheel in Debian's package of pip, fetched and checked by apt; needs no root.
+
+    Raises PaddockError `no-pip`.
+    """
+    if not shutil.which("apt-get"):
+        raise PaddockError("no-pip", reason="apt-get: not found")
+    apt = ["apt-get", "-q", "-o", "APT::Sandbox::User=root"]  # apt's own user cannot write here
+    done = _start([*apt, "download", DEBIAN_PIP], work, scratch)
+    if done.returncode:  # the host's package lists are missing or too old: others, in `scratch`
+        (scratch / "lists" / "partial").mkdir(parents=True)
+        apt += ["-o", "Dir::State::Lists=./lists", "-o", "Dir::Cache=./cache"]
+        apt += ["-o", "Acquire::Languages=none"]
+        _start([*apt, "update"], work, scratch)  # what it lacks shows in the next line
+        done = _start([*apt, "download", DEBIAN_PIP], work, scratch)
+    if done.returncode == 0:
+        (package,) = scratch.glob("*.deb")
+        done = _start(["dpkg", "-x", str(package), "."], work, scratch)
+    wheels = list(scratch.glob("usr/share/python-wheels/pip-*.whl"))
+    if done.returncode or not wheels:
+        lines = _lines(done)
+        raise PaddockError("no-pip", lines[-SHOWN:], reason=lines[-1])
+    return wheels[0]
+
+
+def _works(argv: list[str]) -> bool:
+    """Whether this command exists and ends well."""
     try:
         return subprocess.run(argv, capture_output=True, check=False).returncode == 0
     except OSError:
@@ -87,21 +99,28 @@ def _variables(work: Path) -> dict[str, str]:
     return found
 
 
-def _run(argv: list[str], work: Path) -> None:
-    """Run one command of the installation; BootstrapError with its last lines when it fails."""
-    done = subprocess.run(
-        argv, cwd=work, env=_variables(work), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+def _start(argv: list[str], work: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run one command in this folder to its end, whatever that is."""
+    return subprocess.run(
+        argv, cwd=folder, env=_variables(work), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False,
     )  # fmt: skip
-    if done.returncode:
-        lines = [hide_secrets(line) for line in done.stdout.splitlines() if line.strip()]
-        raise _failure(lines or [f"{argv[0]}: exit {done.returncode}"], work)
 
 
-def _failure(lines: list[str], work: Path) -> BootstrapError:
-    """What the output of a failed command means, with the line that shows it."""
-    last = tuple(lines[-8:])
-    for code, signs in CAUSES:
-        if shown := [line for line in lines if re.search(signs, line, re.IGNORECASE)]:
-            return BootstrapError(code, last, path=work.parent, reason=shown[-1].strip())
-    return BootstrapError("step-failed", last, reason=last[-1].strip())
+def _lines(done: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
+    """What a command has said, secrets hidden; at least one line."""
+    said = tuple(hide_secrets(line) for line in done.stdout.splitlines() if line.strip())
+    return said or (f"{done.args[0]}: exit {done.returncode}",)
+
+
+def _run(argv: list[str], work: Path) -> None:
+    """Run one command of the installation; a PaddockError with its last lines when it fails."""
+    done = _start(argv, work, work)
+    if not done.returncode:
+        return
+    lines, log = _lines(done), work.with_suffix(".log")
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    raise PaddockError(
+        classify(lines), lines[-SHOWN:], step=STEP, status=done.returncode, log=log,
+        path=work.parent,
+    )  # fmt: skip

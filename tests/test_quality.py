@@ -34,9 +34,7 @@ def test_probe_scripts_are_typed(folder: str) -> None:
     files = sorted(path.name for path in (ROOT / folder).glob("*.py"))
     program = Path(sys.executable).with_name("mypy")
     command = [str(program), "--config-file", str(ROOT / "pyproject.toml"), *files]
-    result = subprocess.run(
-        command, cwd=ROOT / folder, capture_output=True, text=True, check=False
-    )
+    result = subprocess.run(command, cwd=ROOT / folder, capture_output=True, text=True, check=False)
     assert files
     assert result.returncode == 0, result.stdout
 

@@ -22,8 +22,8 @@ DRAIN = 5.0  # seconds that a dead probe's log may take to be read
 
 # Paddle writes one such line for each call that its CPU kernel answers.
 FALLBACK = re.compile(r"missing \w+ kernel: (\w+), .*fallbacking to CPU one!")
-# Needed for these lines. GLOG_vmodule would keep the log small, but paddlepaddle 3.3.1 frees its
-# list twice at exit, with or without a plugin.
+# Needed for these lines. GLOG_vmodule would keep the log small, but with it paddlepaddle 3.3.1 ends
+# in heap corruption at exit and then hangs: seen on the CPU with no plugin installed, too.
 LOUD = {"GLOG_v": "3"}
 # The rest of what that makes Paddle say: information lines, and the tensors printed below them.
 NOISE = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,17 +55,20 @@ def run_smoke(  # noqa: PLR0913, PLR0917 (of these, three have defaults)
     variables: Mapping[str, str] | None = None,
     show: Callable[[str], None] | None = None,
     levels: Sequence[Level] = LEVELS,
+    watch: Callable[[Level], AbstractContextManager[None]] = lambda level: nullcontext(),
 ) -> SmokeReport:
     """Run levels in order, each whatever the others found.
 
     `python` is the interpreter of the environment under test, `variables` its whole environment
-    (default: this process's), `show` gets the lines for a person as each level ends. A probe that
-    hangs, dies or runs elsewhere is a failed check, never an exception.
+    (default: this process's), `show` gets the lines for a person as each level ends, and each level
+    runs within what `watch` gives for it. A probe that hangs, dies or runs elsewhere is a failed
+    check, never an exception.
     """
     reports = []
     for level in levels:
         given = os.environ if variables is None else variables
-        report = run_level(python, device, settings, level, given)
+        with watch(level):
+            report = run_level(python, device, settings, level, given)
         if show:
             for line in level_lines(report):
                 show(line)

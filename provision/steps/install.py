@@ -8,7 +8,6 @@ from pathlib import Path
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
 from provision.steps.packages import installed, normal
-from provision.tools import uv
 
 
 class Install:
@@ -21,7 +20,7 @@ class Install:
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The folders that hold one wheel each."""
-        return {"uv": uv(), "python": context.site.python,
+        return {"python": context.site.python,
                 "folders": [context.site.wheels / name for name in step.wheels]}  # fmt: skip
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:

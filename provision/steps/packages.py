@@ -9,7 +9,6 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
-from provision.tools import uv
 
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^ ;\\]+)(?: *; *([^\\]+))?")
 
@@ -48,7 +47,7 @@ class Packages:
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
-        return {"uv": uv(), "python": context.site.python, "lock": self._lock(step, context)}
+        return {"python": context.site.python, "lock": self._lock(step, context)}
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """The lock file."""
@@ -60,8 +59,7 @@ class Packages:
         if site is None:
             raise NotSo(str(context.site.env))
         version = site.parent.name.removeprefix("python")
-        # A lock asks about nothing finer than the minor version.
-        environment = {"python_version": version, "python_full_version": f"{version}.0"}
+        environment = {"python_version": version, "python_full_version": context.site.version}
         there = installed(site)
         shown = []
         for name, pin in pins(self._lock(step, context), environment):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
-from provision.tools import uv
 
 
 class Venv:
@@ -21,7 +20,6 @@ class Venv:
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The environment's folder and the interpreter it is made from."""
         return {
-            "uv": uv(),
             "env": context.site.env,
             "interpreter": context.interpreter or "python3",
         }

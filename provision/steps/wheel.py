@@ -8,7 +8,6 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
-from provision.tools import uv
 
 
 class Wheel:
@@ -25,7 +24,6 @@ class Wheel:
         Raises PaddockError `stack-part` where there is no source.
         """
         return {
-            "uv": uv(),
             "env": context.site.env,
             "python": context.site.python,
             "paddle_version": paddle_version(context),

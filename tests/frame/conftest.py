@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from provision.paths import ROOT
-from tests.frame.index import SEED, Index, lock_for, served, tiny_wheel
+from tests.frame import debian
+from tests.frame.index import Index, lock_for, served, tiny_wheel
+from tests.lab.needs import needs, succeeds
 
 BASE = Path(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
 TELL = """
@@ -50,9 +52,9 @@ class Launcher:
         )  # fmt: skip
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run `./paddock` to its end, 60 seconds at most."""
+        """Run `./paddock` to its end, two minutes at most."""
         with self.start(*arguments, **more) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def told(self, *arguments: str, **more: str) -> dict[str, Any]:
@@ -81,8 +83,8 @@ class Launcher:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """What the index has: a package of our own, and pip."""
-    return [tiny_wheel(tmp_path_factory.mktemp("wheels")), SEED]
+    """What the index has: a package of our own."""
+    return [tiny_wheel(tmp_path_factory.mktemp("wheels"))]
 
 
 @pytest.fixture
@@ -101,7 +103,8 @@ def copy_checkout(root: Path) -> None:
 
 @pytest.fixture
 def bare(tmp_path: Path, index: Index, wheels: list[Path]) -> Launcher:
-    """A machine with Python but neither uv nor pip; blanks and Chinese characters in each path."""
+    """A machine with Python but without uv; blanks and Chinese characters in each path."""
+    needs(succeeds(str(BASE), "-c", "import ensurepip"), "ensurepip (Debian: python3-venv)")
     root, home, programs = (tmp_path / name for name in ("检出 of it", "home 家", "bin"))
     for path in (home, programs):
         path.mkdir()
@@ -124,8 +127,31 @@ def quick(bare: Launcher) -> Launcher:
     return bare
 
 
-@pytest.fixture(params=["quick", "bare"])
+@pytest.fixture(scope="session")
+def no_ensurepip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python as a bare Debian has it."""
+    return debian.python(BASE, tmp_path_factory.mktemp("debian python"))
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What apt downloads: a package with this machine's own pip wheel."""
+    needs(shutil.which("dpkg-deb") is not None, "dpkg-deb, to make a package")
+    return debian.package(tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture
+def stripped(bare: Launcher, no_ensurepip: Path, package: Path) -> Launcher:
+    """A bare Debian: no uv, no ensurepip, and an apt-get that has never fetched its lists."""
+    bare.add_program("python3", no_ensurepip)
+    for name in ("cp", "dpkg", "dpkg-deb", "tar"):
+        bare.add_program(name, str(shutil.which(name)))
+    debian.add_apt(bare.programs, package)
+    return bare
+
+
+@pytest.fixture(params=["quick", "bare", "stripped"])
 def launcher(request: pytest.FixtureRequest) -> Launcher:
-    """Once with uv and once without, for what depends on the installer."""
+    """With uv, with Python's own pip and with Debian's, for what depends on the installer."""
     chosen: Launcher = request.getfixturevalue(request.param)
     return chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import ssl
 import threading
 import time
@@ -13,10 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-
-from provision.paths import ROOT
-
-SEED = next((ROOT / "provision" / "seed").glob("pip-*.whl"))
 
 
 @dataclass
@@ -96,12 +91,8 @@ def tiny_wheel(folder: Path) -> Path:
     return wheel
 
 
-def lock_for(*wheels: Path) -> str:
-    """A lock that pins these wheels and nothing else."""
-
-    def entry(wheel: Path) -> str:
-        name, version = re.match(r"([^-]+)-([^-]+)-", wheel.name).groups()  # type: ignore[union-attr]
-        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        return f"{name}=={version} \\\n    --hash=sha256:{digest}\n"
-
-    return "".join(map(entry, wheels))
+def lock_for(wheel: Path) -> str:
+    """A lock that pins this wheel and nothing else."""
+    name, version = wheel.name.split("-")[:2]
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return f"{name}=={version} \\\n    --hash=sha256:{digest}\n"

@@ -14,7 +14,7 @@ from provision.paths import ROOT
 from provision.tools import uv
 from tests.frame.conftest import BASE
 
-LOCKS = {"requirements.lock": ["seed"], "requirements-dev.lock": ["seed", "dev"]}
+LOCKS = {"requirements.lock": [], "requirements-dev.lock": ["dev"]}
 
 
 @pytest.mark.parametrize("name", LOCKS)

@@ -21,7 +21,7 @@ PARTS = ("provision", "checks", "images", "templates")
 def shipped(root: Path) -> dict[str, str]:
     """Every file that the wheel of this checkout must have, with its digest."""
     files = [path for part in PARTS for path in (root / part).rglob("*") if path.is_file()]
-    kept = [path for path in files if path.parent.name not in ("__pycache__", "seed")]
+    kept = [path for path in files if path.parent.name != "__pycache__"]
     return {
         f"paddock/{path.relative_to(root)}": digest(path.read_bytes())
         for path in [root / "tasks.py", *kept]

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from checks.smoke.report import LevelReport
-from checks.smoke.run import PROBES, run_level, settings_of
+from checks.smoke.report import LevelReport, judge
+from checks.smoke.run import PROBES, Job, run_level, settings_of, start
 from checks.smoke.settings import Level
 from checks.smoke.text import evaluate
 from provision.errors import PaddockError
@@ -84,7 +84,9 @@ def test_a_hanging_stream_is_cut_and_named(stack: Path) -> None:
 def test_other_weights_and_another_text_are_refused(stack: Path) -> None:
     for field in ("weights_sha256", "text_sha256", "ids_sha256"):
         model = msgspec.structs.replace(SETTINGS.model, **{field: "0" * 64})
-        report = level(stack, "model", msgspec.structs.replace(SETTINGS, model=model))
+        job = Job("model.py", msgspec.structs.replace(SETTINGS, model=model).spec(), LIMIT)
+        probe = start(stack / "bin" / "python", "loopback", job, os.environ)
+        report = judge("model", "loopback", [probe])
         assert not report.passed
         assert any("sha256" in str(check.error) for check in report.checks)
         assert "perplexity_device" not in report.figures

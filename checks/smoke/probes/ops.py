@@ -17,7 +17,7 @@ from report import Report, require
 from target import Array, Target, arguments, values
 
 EPSILON = 1e-5
-NORM_SHAPES = ((8,), (3, 64), (2, 5, 576))
+NORM_SHAPES = ((1,), (3, 64), (2, 5, 576))
 ROTATIONS = ((1, 1, 1, 2), (2, 17, 3, 16))  # batch, sequence, heads, size
 # batch, queries, keys, heads of q, heads of k and v, size, causal
 ATTENTIONS = (
