@@ -27,7 +27,7 @@ def provision(
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     from checks import bring
-    from provision.console import options
+    from provision.arguments import options
 
     chosen = options(target, release, stack, from_, only, offline, ca_bundle, index_url, jobs)
     if undo:
@@ -45,10 +45,10 @@ def build_ops(
 ) -> int:  # fmt: skip
     """Build the plugin wheels of a backend."""
     from checks import build
-    from provision.console import options
+    from provision.arguments import options
 
     chosen = options(backend, release, stack, "", "", offline, ca_bundle, index_url, jobs)
-    return build.wheels(chosen, yes=yes, json=json)
+    return build.wheels(chosen, backend, yes=yes, json=json)
 
 
 @command
@@ -58,7 +58,7 @@ def smoke(
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes, on the device it claims, and rightly."""
     from checks import prove
-    from provision.console import count, named
+    from provision.arguments import count, named
 
     if text:
         tokens = count("--window", window, lowest=2)
@@ -71,7 +71,8 @@ def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = F
     """Say what this machine is, what is wrong, and what to type."""
     from checks.doctor import examine
     from checks.report import lines, status, to_json
-    from provision.console import ALIASES, show, show_json
+    from provision.arguments import ALIASES
+    from provision.console import show, show_json
 
     report = examine(ALIASES.get(target, target), fresh=fresh)
     if json:
@@ -85,7 +86,8 @@ def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = F
 @command
 def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "") -> int:
     """Resolve the pins of a target and write its lock files."""
-    from provision.console import options, show
+    from provision.arguments import options
+    from provision.console import show
     from provision.engine import write_locks
 
     chosen = options(target, release, stack, "", "", False, "", "", "")

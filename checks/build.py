@@ -15,14 +15,17 @@ from provision.stack import targets
 from provision.words import text
 
 
-def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
-    """Build what is not built yet; print path, tags and size of each wheel."""
+def wheels(options: engine.Options, backend: str, *, yes: bool, json: bool) -> int:
+    """Build what is not built yet; print path, tags and size of each wheel.
+
+    `backend` is the name as the user typed it. Raises PaddockError `unknown-backend`.
+    """
     try:
         context = engine.prepare(options)
     except PaddockError as error:
         if error.code != "unknown-target":
             raise
-        raise unknown_name("unknown-backend", options.target, targets()) from None
+        raise unknown_name("unknown-backend", backend, targets()) from None
     names = [step.name for step in context.stack.steps if step.kind == "wheel"]
     options = dataclasses.replace(options, only=ancestors(context, names))
     say = (lambda line="": None) if json else show

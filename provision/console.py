@@ -1,21 +1,17 @@
-"""Between the tasks and the terminal: options, consent, errors and exit statuses."""
+"""Between the tasks and the terminal: lines, consent, errors and exit statuses."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import json as json_module
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from invoke.tasks import Task
 
-from provision.engine import Options
 from provision.errors import PaddockError
-from provision.network import Network, hide_secrets
-from provision.paths import ROOT, cache_dir, data_dir, state_dir
+from provision.paths import ROOT
 from provision.stream import is_unicode, replace_closed, say
 from provision.words import text
 
@@ -81,94 +77,6 @@ def show(line: str = "") -> None:
     say(sys.stdout, line)
 
 
-def options(  # noqa: PLR0913 - one parameter a flag
-    target: str, release: str, stack: str, begin: str, only: str, offline: bool,
-    ca_bundle: str, index_url: str, jobs: str,
-) -> Options:  # fmt: skip
-    """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
-
-    Raises PaddockError `bad-option`, `no-target-for-card`.
-    """
-    bundle = Path(ca_bundle).expanduser() if ca_bundle else None
-    if bundle and not bundle.is_file():
-        raise PaddockError(
-            "bad-option", option="--ca-bundle", value=bundle, wanted=text("wanted.file")
-        )
-    if index_url and not index_url.startswith(("https://", "http://", "file://")):
-        raise PaddockError(
-            "bad-option", option="--index-url", value=hide_secrets(index_url),
-            wanted=text("wanted.url"),
-        )  # fmt: skip
-    network = Network(offline, bundle.resolve() if bundle else None, index_url or None)
-    _check_home()
-    own = Path(stack).expanduser().absolute() if stack else None
-    return Options(
-        target=_of_stack(own, target) if own else named(target),
-        release=release or None,
-        stack=own,
-        begin=begin or None,
-        only=tuple(name for name in only.split(",") if name),
-        network=network,
-        jobs=count("--jobs", jobs) if jobs else os.cpu_count() or 1,
-    )
-
-
-def count(option: str, value: str, lowest: int = 1) -> int:
-    """A flag's value as a whole number. Raises PaddockError `bad-option`.
-
-    Invoke's own conversion would answer a wrong one with a traceback.
-    """
-    if not value.isascii() or not value.isdigit() or int(value) < lowest:
-        wanted = text("wanted.count", lowest=lowest)
-        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
-    return int(value)
-
-
-def _check_home() -> None:
-    """What PATH and uv cannot take as a folder is refused before anything is written there."""
-    for folder in (cache_dir(), state_dir(), data_dir()):
-        name = str(folder)
-        if ":" in name or name.encode("utf-8", "replace").decode() != name:
-            wanted = text("wanted.home")
-            raise PaddockError("bad-option", option="PADDOCK_HOME", value=name, wanted=wanted)
-
-
-def _of_stack(stack: Path, target: str) -> str:
-    """The target of a stack file of the user's own; one asked for by name must be the same.
-
-    Raises PaddockError `bad-option`, `stack-*`.
-    """
-    from provision.stack import load
-
-    own = load(stack).target
-    if target not in ("auto", own):
-        wanted = text("wanted.stack-target", name=own)
-        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
-    return own
-
-
-ALIASES = {"npu": "ascend910b", "gcu": "s60"}
-
-
-def named(target: str) -> str:
-    """The target's own name: aliases resolved, and `auto` by the machine."""
-    return found_target() if target == "auto" else ALIASES.get(target, target)
-
-
-def found_target() -> str:
-    """The target of the accelerator in this machine; loopback where there is none.
-
-    Raises PaddockError `no-target-for-card` when this version has none for the card found.
-    """
-    from provision.facts.pci import devices, target_for
-    from provision.stack import targets
-
-    name = target_for(devices()) or "loopback"
-    if name != "loopback" and name not in targets():
-        raise PaddockError("no-target-for-card", card=name)
-    return name
-
-
 def consent(what: str, *, yes: bool) -> bool:
     """Whether the host may be changed. Raises PaddockError `consent-needed` without a terminal."""
     if yes:
@@ -183,10 +91,16 @@ def consent(what: str, *, yes: bool) -> bool:
 
 
 def run_tool(name: str, *arguments: str) -> int:
-    """Run pytest or the benchmarks in the development environment, made when it is not there."""
+    """Run pytest or the benchmarks in the development environment, made when it is not there.
+
+    Raises PaddockError `no-checkout` in an installed wheel, which has neither.
+    """
     import subprocess
 
     from provision import bootstrap
 
-    env = bootstrap.environment(ROOT / "requirements-dev.lock")
+    lock = ROOT / "requirements-dev.lock"
+    if not lock.exists():
+        raise PaddockError("no-checkout", folder=ROOT)
+    env = bootstrap.environment(lock)
     return subprocess.call([env / "bin" / "python", "-m", name, *arguments], cwd=ROOT)

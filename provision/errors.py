@@ -25,6 +25,7 @@ STATUS: Final[dict[str, int]] = {
     "no-target-for-card": USAGE,
     "consent-needed": USAGE,
     "declined": USAGE,
+    "no-checkout": USAGE,
     "stack-missing": STACK,
     "stack-syntax": STACK,
     "stack-field": STACK,

@@ -7,7 +7,6 @@ none, that of Debian's package, which is taken apart in a scratch folder and not
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,19 @@ from provision.tools import uv
 
 STEP = "tool/environment"
 SHOWN = 8  # the last lines of a failed installer that the user sees; the log has them all
-DEBIAN_PIP = "python3-pip-whl"
+# Takes Debian's package of pip apart in the current folder. Where the host's package lists are
+# missing or too old, others are fetched into this folder too: the host stays as it is. `update`
+# may fail for a source that is not needed; what counts is the download after it.
+FETCH = """
+get() { apt-get -q -o APT::Sandbox::User=root "$@"; }  # apt's own user cannot write here
+get download python3-pip-whl || {
+    set -- -o Dir::State::Lists=./lists -o Dir::Cache=./cache -o Acquire::Languages=none
+    mkdir -p lists/partial
+    get "$@" update || true
+    get "$@" download python3-pip-whl
+}
+dpkg -x python3-pip-whl_*.deb .
+"""
 # Variables of pip, uv and Python that would send the packages to another place.
 ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "UV_SYSTEM_PYTHON", "PYTHONPATH")
 
@@ -58,26 +69,15 @@ def _pip(python: str, work: Path, scratch: Path) -> list[str]:
 def _debian_wheel(work: Path, scratch: Path) -> Path:
     """The wheel in Debian's package of pip, fetched and checked by apt; needs no root.
 
-    Raises PaddockError `no-pip`.
+    Raises PaddockError `no-pip`, `disk-full`.
     """
-    if not shutil.which("apt-get"):
-        raise PaddockError("no-pip", reason="apt-get: not found")
-    apt = ["apt-get", "-q", "-o", "APT::Sandbox::User=root"]  # apt's own user cannot write here
-    done = _start([*apt, "download", DEBIAN_PIP], work, scratch)
-    if done.returncode:  # the host's package lists are missing or too old: others, in `scratch`
-        (scratch / "lists" / "partial").mkdir(parents=True)
-        apt += ["-o", "Dir::State::Lists=./lists", "-o", "Dir::Cache=./cache"]
-        apt += ["-o", "Acquire::Languages=none"]
-        _start([*apt, "update"], work, scratch)  # what it lacks shows in the next line
-        done = _start([*apt, "download", DEBIAN_PIP], work, scratch)
-    if done.returncode == 0:
-        (package,) = scratch.glob("*.deb")
-        done = _start(["dpkg", "-x", str(package), "."], work, scratch)
-    wheels = list(scratch.glob("usr/share/python-wheels/pip-*.whl"))
-    if done.returncode or not wheels:
-        lines = _lines(done)
-        raise PaddockError("no-pip", lines[-SHOWN:], reason=lines[-1])
-    return wheels[0]
+    done = _start(["/bin/sh", "-eu", "-c", FETCH], work, scratch)
+    if not done.returncode:
+        (wheel,) = scratch.glob("usr/share/python-wheels/pip-*.whl")
+        return wheel
+    lines = _lines(done)
+    code = "disk-full" if classify(lines) == "disk-full" else "no-pip"
+    raise PaddockError(code, lines[-SHOWN:], reason=lines[-1], step=STEP, path=work.parent)
 
 
 def _works(argv: list[str]) -> bool:

@@ -25,7 +25,7 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         monkeypatch.setenv(name, value)
     verdicts: list[bool] = []
 
-    def run_smoke(*_: object) -> SimpleNamespace:
+    def run_smoke(*_: object, **__: object) -> SimpleNamespace:
         passed = verdicts.pop()
         return SimpleNamespace(passed=passed, failed=[] if passed else ["ops"])
 

@@ -128,7 +128,7 @@ def test_a_dry_run_shows_all_and_writes_nothing(world: World) -> None:
     out = world.good("--dry-run")
     assert tree(world.folder) == before
     assert all(step in out for step in STEPS)
-    assert "uv venv" in out
+    assert '"$UV" venv' in out
 
 
 def test_a_dry_run_changes_nothing_of_what_is_there(ready: World) -> None:

@@ -144,7 +144,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stripped(bare: Launcher, no_ensurepip: Path, package: Path) -> Launcher:
     """A bare Debian: no uv, no ensurepip, and an apt-get that has never fetched its lists."""
     bare.add_program("python3", no_ensurepip)
-    for name in ("cp", "dpkg", "dpkg-deb", "tar"):
+    for name in ("cp", "dpkg", "dpkg-deb", "mkdir", "tar"):
         bare.add_program(name, str(shutil.which(name)))
     debian.add_apt(bare.programs, package)
     return bare

@@ -49,7 +49,7 @@ def test_without_apt_it_says_what_to_install(stripped: Launcher) -> None:
 
 
 def test_a_damaged_package_is_not_used(stripped: Launcher, tmp_path: Path) -> None:
-    damaged = tmp_path / "damaged.deb"
+    damaged = tmp_path / "python3-pip-whl_2_all.deb"
     damaged.write_bytes(b"!<arch>\n")
     stripped.add_script("apt-get", f'cp "{damaged}" .')
     refused(stripped, 4, "dpkg", "apt-get install python3-venv")

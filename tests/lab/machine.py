@@ -57,15 +57,23 @@ class Machine:
     """A running container. `checkout` is the project's folder in it."""
 
     name: str
-    checkout: str = "/root/检出 of paddock"
+    checkout: str = "/srv/检出 of paddock"
+
+    def command(self, script: str, timeout: float, user: str, **variables: str) -> list[str]:
+        """A `docker exec` of this script. The time limit holds inside, since an end of the
+        client would leave the process in the container at work; it gives the exit status 124.
+        """
+        given = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
+        limit = ["timeout", "--kill-after=30", str(timeout)]
+        where = ["-u", user, "-w", self.checkout, self.name]
+        return ["docker", "exec", *given, *where, *limit, "sh", "-c", script]
 
     def run(
-        self, script: str, timeout: float = 60, **variables: str
+        self, script: str, timeout: float = 60, user: str = "root", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Run a shell script in the checkout, to its end or for `timeout` seconds."""
-        given = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
-        argv = ["docker", "exec", *given, "-w", self.checkout, self.name, "sh", "-c", script]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False)
+        argv = self.command(script, timeout, user, **variables)
+        return subprocess.run(argv, capture_output=True, text=True, check=False)
 
     def clone(self) -> None:
         """Put there what a clone of this checkout would have."""

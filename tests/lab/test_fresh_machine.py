@@ -27,6 +27,16 @@ def test_without_consent_nothing_is_installed(machine: Machine) -> None:
     assert machine.run("command -v g++").returncode != 0
 
 
+def test_an_ordinary_user_is_told_what_to_type(machine: Machine) -> None:
+    """Only root may install a compiler: nothing is begun, and the exact command is shown."""
+    assert machine.run("useradd --create-home someone").returncode == 0
+    cache = {"UV_CACHE_DIR": "/home/someone/uv"}
+    done = machine.run(f"{PROVISION} --yes", 3 * MINUTES, user="someone", **cache)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "sudo apt-get install g++" in done.stderr
+    assert machine.run("ls /home/someone/.local/share/paddock").returncode != 0
+
+
 def test_one_command_leads_to_a_verified_stack(machine: Machine) -> None:
     done = machine.run(f"{PROVISION} --yes", timeout=20 * MINUTES)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
@@ -37,7 +47,7 @@ def test_one_command_leads_to_a_verified_stack(machine: Machine) -> None:
 
 
 def test_again_there_is_nothing_to_do(machine: Machine) -> None:
-    done = machine.run(f"{PROVISION} --yes", timeout=MINUTES)
+    done = machine.run(f"{PROVISION} --yes", timeout=2 * MINUTES)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "nothing to do" in done.stdout
 
