@@ -41,8 +41,8 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
 from provision.errors import PaddockError  # noqa: E402
+from provision.orphans import end_orphans  # noqa: E402
 from provision.paths import cache_dir  # noqa: E402
-from provision.process import end_orphans  # noqa: E402
 from provision.toolenv import STEP, install  # noqa: E402
 from provision.words import text  # noqa: E402
 

@@ -96,7 +96,7 @@ def tidy(site: Site) -> int:
     Its installer may have left folders without RECORD, which no installer can replace: they go.
     """
     from provision.journal import Journal
-    from provision.process import end_orphans
+    from provision.orphans import end_orphans
 
     runs = {entry.run for entry in Journal(site.journal).last().values() if entry.event == "start"}
     ended = sum(end_orphans(run) for run in runs if run)

@@ -8,16 +8,14 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from provision.network import hide_secrets
+from provision.orphans import MARK, end_orphans
 
 TAIL = 20
-# Every process of a run carries this variable, so that a run after a SIGKILL finds the orphans.
-MARK = "PADDOCK_RUN"
 
 
 @dataclass(frozen=True)
@@ -112,34 +110,3 @@ def _signal_group(group: int, number: int) -> None:
     """Send a signal to a group that may have ended already."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def end_orphans(run: str, patience: float = 10.0) -> int:
-    """End what a killed run left running, found by the mark in its environment; returns how many.
-
-    Without this a compiler or installer of the killed run would write beside the resumed one. A
-    package manager gets `patience` seconds to leave its database in order. What carries a mark
-    below this one, `RUN/step`, is ended too; this process itself is not.
-    """
-    needle = f"{MARK}={run}".encode()
-    ended = set()
-    deadline = time.monotonic() + patience
-    while (orphans := _marked(needle)) and time.monotonic() < deadline + patience:
-        ended |= orphans
-        sent = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
-        for process in orphans:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, sent)
-        time.sleep(0.05)
-    return len(ended)
-
-
-def _marked(needle: bytes) -> set[int]:
-    """The living processes that carry a mark. One that ended but was not reaped has none."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            variables = (folder / "environ").read_bytes().split(b"\0")
-            if any(v == needle or v.startswith(needle + b"/") for v in variables):
-                found.add(int(folder.name))
-    return found - {os.getpid()}

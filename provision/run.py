@@ -12,8 +12,9 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
+from provision.orphans import MARK
 from provision.plan import Planned
-from provision.process import MARK, Outcome, Processes, Stopped
+from provision.process import Outcome, Processes, Stopped
 from provision.progress import Progress
 from provision.steps.base import Context, NotSo
 from provision.steps.toolchain import remedy

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.network import Network, hide_secrets
+from provision.orphans import MARK
 from provision.paths import cache_dir
-from provision.process import MARK
 from provision.symptoms import classify
 from provision.tools import uv
 

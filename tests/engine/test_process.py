@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from provision.network import hide_secrets
-from provision.process import MARK, TAIL, Outcome, Processes, Stopped, end_orphans
+from provision.orphans import MARK, end_orphans
+from provision.process import TAIL, Outcome, Processes, Stopped
 
 Run = Callable[..., Outcome]
 

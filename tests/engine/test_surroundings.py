@@ -138,7 +138,7 @@ HOSTILE = "家 $(touch x) `touch y` 'q\" ; touch z & \\n *\n-rf"
 def test_hostile_names_of_the_home_and_of_the_checkout(world: World) -> None:
     checkout = world.folder / "检出 of 'it'"
     for name in ("provision", "checks", "templates", "images"):
-        left_out = shutil.ignore_patterns("__pycache__", "seed")
+        left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, checkout / name, ignore=left_out)
     shutil.copy2(ROOT / "tasks.py", checkout)
     world.tool = checkout
