@@ -6,6 +6,7 @@ import time
 
 from provision import engine
 from provision.console import consent, show, show_json
+from provision.errors import PaddockError
 from provision.progress import duration
 from provision.words import text
 
@@ -16,6 +17,8 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     steps = engine.holding(options)
     if steps is not None:
         return _nothing(options, steps, began, json=json)
+    import msgspec
+
     from checks.chain import Face, carry_out
     from provision.progress import progress
 
@@ -27,19 +30,27 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
         return _nothing(options, len(outcome.planned), began, json=json)
     seconds = time.monotonic() - began
     if json:
-        show_json(outcome.to_json(seconds))
+        smoke = msgspec.to_builtins(outcome.smoke)
+        show_json(summary_json(options.target, len(outcome.planned), outcome.ran, smoke, seconds))
     done = "provision.only" if options.only else "provision.done"
     say(text(done, time=duration(seconds), log=options.site.logs))
     say(text("provision.next"))
     return 0
 
 
+def summary_json(
+    target: str, steps: int, ran: list[str], smoke: object, seconds: float
+) -> dict[str, object]:
+    """A run as JSON values: `smoke` is null where the tests had nothing new to prove."""
+    return {"schema": "paddock/provision/1", "target": target, "changed": bool(ran),
+            "steps": steps, "ran": ran, "smoke": smoke, "seconds": round(seconds, 3)}  # fmt: skip
+
+
 def _nothing(options: engine.Options, steps: int, began: float, *, json: bool) -> int:
     """Say that everything holds."""
     seconds = time.monotonic() - began
     if json:
-        show_json({"schema": "paddock/provision/1", "target": options.target, "changed": False,
-                   "steps": steps, "ran": [], "seconds": round(seconds, 3)})  # fmt: skip
+        show_json(summary_json(options.target, steps, [], None, seconds))
     else:
         show(text("provision.nothing", count=steps, time=duration(seconds)))
     return 0
@@ -60,28 +71,35 @@ def dry_run(options: engine.Options, *, json: bool) -> int:
     return 0
 
 
-def undo(options: engine.Options, *, yes: bool, json: bool) -> int:
-    """Remove what was made; system packages only with consent."""
+def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> int:
+    """Remove what was made, or with `dry_run` only tell; system packages only with consent."""
     from provision import guard
     from provision import undo as undoing
 
-    with guard.exclusive(options.site), guard.storage(), guard.signals():
-        engine.tidy(options.site)
-        context = engine.prepare(options)
-        folders = undoing.made(options.site)
-        packages = undoing.host_packages(options.site)
-        question = text("consent.undo", packages=" ".join(packages))
-        agreed = bool(packages) and consent(question, yes=yes)
-        undoing.undo(context, with_packages=agreed)
+    site = options.site
+    with guard.signals() if dry_run else guard.exclusive(site), guard.signals():
+        folders, packages = undoing.made(site), undoing.host_packages(site)
+        agreed = bool(packages) and not dry_run and _agreed(packages, yes=yes)
+        if not dry_run:
+            engine.tidy(site)
+            undoing.undo(engine.prepare(options), with_packages=agreed)
     if json:
-        show_json({"schema": "paddock/undo/1", "target": options.target,
+        show_json({"schema": "paddock/undo/1", "target": options.target, "dry_run": dry_run,
                    "removed": [str(path) for path in folders],
-                   "packages": packages if agreed else []})  # fmt: skip
+                   "packages": packages if agreed or dry_run else []})  # fmt: skip
         return 0
     for path in folders:
-        show(text("undo.removed", path=path))
+        show(text("undo.would" if dry_run else "undo.removed", path=path))
     if packages:
         key = "undo.packages" if agreed else "undo.packages-kept"
         show(text(key, packages=" ".join(packages)))
-    show(text("undo.kept", path=options.site.state))
+    show(text("undo.kept" if folders else "undo.nothing", path=site.state))
     return 0
+
+
+def _agreed(packages: list[str], *, yes: bool) -> bool:
+    """Whether the system packages may go; where nobody can be asked, they stay."""
+    try:
+        return consent(text("consent.undo", packages=" ".join(packages)), yes=yes)
+    except PaddockError:
+        return False

@@ -8,24 +8,14 @@ from pathlib import Path
 from checks.chain import Face, carry_out
 from provision import engine
 from provision.console import consent, show, show_json
-from provision.errors import PaddockError, unknown_name
 from provision.plan import ancestors
 from provision.progress import progress
-from provision.stack import targets
 from provision.words import text
 
 
-def wheels(options: engine.Options, backend: str, *, yes: bool, json: bool) -> int:
-    """Build what is not built yet; print path, tags and size of each wheel.
-
-    `backend` is the name as the user typed it. Raises PaddockError `unknown-backend`.
-    """
-    try:
-        context = engine.prepare(options)
-    except PaddockError as error:
-        if error.code != "unknown-target":
-            raise
-        raise unknown_name("unknown-backend", backend, targets()) from None
+def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
+    """Build what is not built yet; print path, tags and size of each wheel."""
+    context = engine.prepare(options)
     names = [step.name for step in context.stack.steps if step.kind == "wheel"]
     options = dataclasses.replace(options, only=ancestors(context, names))
     say = (lambda line="": None) if json else show

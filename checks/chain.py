@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from provision import engine, guard, seal
 from provision.errors import PaddockError
 from provision.journal import Journal
@@ -47,20 +45,6 @@ class Outcome:
         """The names of the steps that had to run."""
         return [one.name for one in self.planned if one.state == "pending"]
 
-    def to_json(self, seconds: float) -> dict[str, object]:
-        """The run as JSON values, schema `paddock/provision/1`."""
-        return {
-            "schema": "paddock/provision/1",
-            "target": self.context.stack.target,
-            "release": self.context.release,
-            "environment": str(self.context.site.env),
-            "changed": bool(self.ran),
-            "steps": len(self.planned),
-            "ran": self.ran,
-            "smoke": msgspec.to_builtins(self.smoke),
-            "seconds": round(seconds, 3),
-        }
-
 
 def carry_out(options: engine.Options, face: Face) -> Outcome:
     """Run what is pending; then, for a whole stack, the smoke tests unless they hold already.
@@ -77,12 +61,22 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             runner = engine.runner(context, options, progress)
             if any(one.state == "pending" for one in planned):
                 seal.lift(options.site)
-                runner.execute(planned)
+                _execute(runner, planned)
             report = None if options.only else _smoke_once(planned, runner, face)
         _verdict(context, report)
         if not options.only:
             engine.put_seal(context, options, planned)
         return Outcome(context, planned, report)
+
+
+def _execute(runner: Runner, planned: list[Planned]) -> None:
+    """Run the pending steps; the error of one that failed names its cause where that is known."""
+    try:
+        runner.execute(planned)
+    except PaddockError as error:
+        from checks.known import explained
+
+        raise explained(error) from None
 
 
 def _permitted(planned: Sequence[Planned], face: Face) -> None:
@@ -125,7 +119,8 @@ def _smoke_once(planned: Sequence[Planned], runner: Runner, face: Face) -> Smoke
 
 
 def _verdict(context: Context, report: SmokeReport | None) -> None:
-    """Raises PaddockError `smoke-failed` for a report with a failed level."""
+    """Raises PaddockError `smoke-failed`, `smoke-known` for a report with a failed level."""
     if report and not report.passed:
-        failed = ", ".join(report.failed)
-        raise PaddockError("smoke-failed", levels=failed, target=context.stack.target)
+        from checks.known import smoke_failed
+
+        raise smoke_failed(report, context.stack.target)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from checks.known import smoke_failed
 from checks.smoke.run import levels_of, run_smoke, settings_of
 from checks.smoke.show import text_lines
 from checks.smoke.text import evaluate as evaluate_text
-from provision import stack
+from provision import seal, stack
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.run import clean
@@ -30,7 +31,10 @@ def _installed(target: str) -> tuple[Path, str]:
 
 
 def levels(target: str, level: str, *, json: bool) -> int:
-    """Run the levels and show each as it ends. Returns 0; a failure is `smoke-failed`."""
+    """Run the levels and show each as it ends. Returns 0.
+
+    Raises PaddockError `smoke-failed`, or `smoke-known` where what they said shows the cause.
+    """
     wanted = levels_of(level)
     python, device = _installed(target)
     settings = settings_of(stack.stack_file(target).parent)
@@ -40,7 +44,8 @@ def levels(target: str, level: str, *, json: bool) -> int:
     if json:
         show_json(msgspec.to_builtins(report))
     if not report.passed:
-        raise PaddockError("smoke-failed", levels=", ".join(report.failed), target=target)
+        seal.lift(Site(target))  # so that the next provision looks closely again
+        raise smoke_failed(report, target)
     return 0
 
 

@@ -6,19 +6,21 @@ import os
 from pathlib import Path
 
 from provision.engine import Options
-from provision.errors import PaddockError
+from provision.errors import PaddockError, unknown_name
 from provision.network import Network, hide_secrets
 from provision.paths import cache_dir, data_dir, state_dir
 from provision.words import text
 
 
 def options(
-    target: str, release: str, stack: str, begin: str, only: str, offline: bool,
-    ca_bundle: str, index_url: str, jobs: str,
+    target: str, release: str = "", stack: str = "", begin: str = "", only: str = "",
+    offline: bool = False, ca_bundle: str = "", index_url: str = "", jobs: str = "",
+    flag: str = "target",
 ) -> Options:  # fmt: skip
     """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
 
-    Raises PaddockError `bad-option`, `no-target-for-card`.
+    The target exists: a name becomes part of paths, so none goes on unchecked. Raises PaddockError
+    `bad-option`, `unknown-target`, `no-target-for-card`, `stack-*`.
     """
     bundle = Path(ca_bundle).expanduser() if ca_bundle else None
     if bundle and not bundle.is_file():
@@ -34,11 +36,11 @@ def options(
     _check_home()
     own = Path(stack).expanduser().absolute() if stack else None
     return Options(
-        target=_of_stack(own, target) if own else named(target),
+        target=_of_stack(own, target, flag) if own else named(target, flag),
         release=release or None,
         stack=own,
         begin=begin or None,
-        only=tuple(name for name in only.split(",") if name),
+        only=tuple(name.strip() for name in only.split(",") if name.strip()),
         network=network,
         jobs=count("--jobs", jobs) if jobs else os.cpu_count() or 1,
     )
@@ -64,7 +66,7 @@ def _check_home() -> None:
             raise PaddockError("bad-option", option="PADDOCK_HOME", value=name, wanted=wanted)
 
 
-def _of_stack(stack: Path, target: str) -> str:
+def _of_stack(stack: Path, target: str, flag: str) -> str:
     """The target of a stack file of the user's own; one asked for by name must be the same.
 
     Raises PaddockError `bad-option`, `stack-*`.
@@ -74,16 +76,26 @@ def _of_stack(stack: Path, target: str) -> str:
     own = load(stack).target
     if target not in ("auto", own):
         wanted = text("wanted.stack-target", name=own)
-        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
+        raise PaddockError("bad-option", option=f"--{flag}", value=target, wanted=wanted)
     return own
 
 
 ALIASES = {"npu": "ascend910b", "gcu": "s60"}
 
 
-def named(target: str) -> str:
-    """The target's own name: aliases resolved, and `auto` by the machine."""
-    return found_target() if target == "auto" else ALIASES.get(target, target)
+def named(target: str, flag: str = "target") -> str:
+    """The target's own name: aliases resolved, and `auto` by the machine.
+
+    Raises PaddockError `unknown-target` (of a flag `backend`: `unknown-backend`),
+    `no-target-for-card`.
+    """
+    from provision.stack import targets
+
+    if target == "auto":
+        return found_target()
+    if (name := ALIASES.get(target, target)) not in targets():
+        raise unknown_name(f"unknown-{flag}", target, ["auto", *targets()])
+    return name
 
 
 def found_target() -> str:

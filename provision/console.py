@@ -45,17 +45,17 @@ def _status(body: Callable[..., int], args: tuple[object, ...], kwargs: dict[str
         with storage():
             return body(*args, **kwargs)
     except KeyboardInterrupt:
-        return _say(PaddockError("interrupted"), json=json)
+        return report(PaddockError("interrupted"), json=json)
     except PaddockError as error:
-        return _say(error, json=json)
+        return report(error, json=json)
     except Exception as error:
         import traceback
 
         trace = tuple(traceback.format_exc().rstrip().splitlines())
-        return _say(PaddockError("internal", trace, reason=repr(error)), json=json)
+        return report(PaddockError("internal", trace, reason=repr(error)), json=json)
 
 
-def _say(error: PaddockError, *, json: bool) -> int:
+def report(error: PaddockError, *, json: bool) -> int:
     """Print a failure: sentences to standard error, with --json the object to standard output."""
     from provision.show import error_lines
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from provision.stack import Step
 from provision.steps.base import Context, NotSo
-from provision.steps.packages import installed, normal
+from provision.steps.packages import installed, normal, recorded
 
 
 class Install:
@@ -28,7 +28,7 @@ class Install:
         return ()
 
     def verify(self, step: Step, context: Context) -> list[Path]:
-        """The RECORD of each wheel's distribution."""
+        """What each wheel's distribution has installed."""
         site = context.site.site_packages
         there = installed(site) if site else {}
         shown = []
@@ -38,7 +38,7 @@ class Install:
                 record = there.get((normal(dist), version))
                 if record is None or not record.exists():
                     raise NotSo(f"{dist} {version}")
-                shown.append(record)
+                shown += recorded(record, "")
         return shown
 
     def blocked(self, step: Step, context: Context) -> str | None:

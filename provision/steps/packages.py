@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -37,6 +39,19 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def recorded(record: Path, ending: str) -> list[Path]:
+    """A RECORD, and the files in it whose names have this ending. Raises NotSo for a missing one.
+
+    The RECORD itself is rewritten by whatever installs or removes the distribution again.
+    """
+    with record.open(encoding="utf-8", newline="") as lines:
+        names = [row[0] for row in csv.reader(lines) if row and row[0].endswith(ending)]
+    files = [Path(os.path.normpath(record.parent.parent / name)) for name in names]
+    if gone := next((file for file in files if not file.is_file()), None):
+        raise NotSo(str(gone))
+    return list(dict.fromkeys([record, *files]))
+
+
 class Packages:
     """What a lock file pins, installed without asking an index what fits."""
 
@@ -54,7 +69,7 @@ class Packages:
         return [self._lock(step, context)]
 
     def verify(self, step: Step, context: Context) -> list[Path]:
-        """The RECORD of every pinned distribution."""
+        """The RECORD and the compiled libraries of every pinned distribution."""
         site = context.site.site_packages
         if site is None:
             raise NotSo(str(context.site.env))
@@ -66,7 +81,7 @@ class Packages:
             record = there.get((normal(name), pin))
             if record is None or not record.exists():
                 raise NotSo(f"{name} {pin}")
-            shown.append(record)
+            shown += recorded(record, ".so")
         return shown
 
     def blocked(self, step: Step, context: Context) -> str | None:

@@ -1,0 +1,65 @@
+"""The command line: Invoke's, with the errors and statuses of the rest of the tool."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+
+from invoke.exceptions import Exit, ParseError
+from invoke.program import Program
+
+from provision.console import report
+from provision.errors import PaddockError
+from provision.stream import replace_closed
+from provision.words import text
+
+# Invoke's others steer commands that its own runner starts; the tasks here start none with it.
+_KEPT = re.compile(r"--(help|list|version|complete|print-completion-script)\b")
+
+
+class Paddock(Program):
+    """Invoke's program, whose own failures have a cause and a remedy too."""
+
+    def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
+        """Run the tasks that the arguments name; leaves with their status."""
+        replace_closed()
+        try:
+            self.create_config()
+            self.parse_core(argv)
+            self.parse_collection()
+            self.parse_tasks()
+            self.parse_cleanup()
+            self.update_config()
+            self.execute()
+        except Exit as end:  # after a list, a help or a version
+            raise SystemExit(end.code) from None
+        except ParseError as error:
+            raise SystemExit(report(self._explained(error), json="--json" in self.argv)) from None
+        except KeyboardInterrupt:
+            raise SystemExit(report(PaddockError("interrupted"), json=False)) from None
+        except BrokenPipeError:  # the reader of a list or a help (`head`, a pager) has gone
+            sys.stdout = None
+
+    def _explained(self, error: ParseError) -> PaddockError:
+        """What the parser did not understand, with the nearest name that it would have."""
+        if found := re.search(r"Flag <Argument: ([\w-]+)", str(error)):
+            reason = text("command.value", flag=f"--{found[1]}")
+            return PaddockError("bad-command", reason=reason, hint="")
+        unknown = re.search(r"No idea what '(.+)' is!", str(error))
+        if not unknown:
+            return PaddockError("bad-command", reason=str(error), hint="")
+        word = unknown[1]
+        flags = (error.context or self.initial_context).flags
+        known = [str(name) for name in (flags if word[0] == "-" else self.collection.task_names)]
+        near = difflib.get_close_matches(word, known, n=1)
+        hint = text("nearest", name=near[0]) if near else ""
+        return PaddockError("bad-command", reason=text("command.unknown", word=word), hint=hint)
+
+    def print_help(self) -> None:
+        """The flags that mean something here, then the tasks."""
+        print(text("command.usage", program=self.binary))  # noqa: T201
+        print()  # noqa: T201
+        rows = self.initial_context.help_tuples()
+        self.print_columns([row for row in rows if _KEPT.search(row[0])])
+        self.list_tasks()

@@ -1,0 +1,28 @@
+"""Several files on the command line, for which Invoke's parser has no word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SEPARATOR = "\0"  # no name of a file can have it
+TASKS = ("read",)  # tasks with one positional parameter that stands for any number of files
+
+
+def gather(argv: Sequence[str]) -> list[str]:
+    """The command line with all files of such a task as one argument, joined by SEPARATOR.
+
+    `-` (standard input) is a file; after `--` everything is one.
+    """
+    task = next((i for i, word in enumerate(argv) if i and not word.startswith("-")), len(argv))
+    if task == len(argv) or argv[task] not in TASKS or {"-h", "--help"} & set(argv):
+        return list(argv)
+    rest = list(argv[task + 1 :])
+    end = rest.index("--") if "--" in rest else len(rest)
+    flags = [word for word in rest[:end] if word.startswith("-") and word != "-"]
+    files = [word for word in rest[:end] if word not in flags] + rest[end + 1 :]
+    return [*argv[: task + 1], *flags, SEPARATOR.join(files)]
+
+
+def split(files: str) -> list[str]:
+    """The files that `gather` joined."""
+    return [name for name in files.split(SEPARATOR) if name]

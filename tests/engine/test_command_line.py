@@ -1,0 +1,78 @@
+"""The command line itself: what it does not understand, and names that never become paths."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Cli, variables
+from tests.engine.world import World, tree
+
+
+@pytest.mark.parametrize(
+    ("line", "nearest"),
+    [
+        ("doctr", "doctor"), ("provision --taget x", "--target"), ("provision --jobs", "--jobs"),
+        ("help", ""), ("provision --json extra", ""),
+    ],
+)  # fmt: skip
+def test_a_command_that_is_not_understood(cli: Cli, line: str, nearest: str) -> None:
+    result = cli(*line.split())
+    assert result.returncode == 2
+    assert nearest in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 3, result.stderr
+    if "--json" in line:
+        assert json.loads(result.stdout)["code"] == "bad-command"
+
+
+def test_the_help_offers_only_flags_that_mean_something(cli: Cli) -> None:
+    out = cli("--help").stdout
+    assert "provision" in out
+    assert "--list" in out
+    assert "--dry" not in out
+    assert "--pty" not in out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--list"], ["provision", "--dry-run"]])
+def test_a_reader_that_goes_away_is_no_fault(home: Path, arguments: list[str]) -> None:
+    command = [sys.executable, str(ROOT / "tasks.py"), *arguments]
+    tool = subprocess.Popen(
+        command, env=variables(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert tool.stdout is not None
+    tool.stdout.close()
+    _, errors = tool.communicate(timeout=60)
+    assert errors == b""
+
+
+@pytest.mark.parametrize("name", ["../../victim", "..", "", "/tmp/victim", "lopback", "a/../b"])  # noqa: S108
+@pytest.mark.parametrize("more", [[], ["--undo"], ["--dry-run"]])
+def test_an_unknown_target_touches_nothing(
+    tmp_path: Path, home: Path, cli: Cli, name: str, more: list[str]
+) -> None:
+    left = tmp_path / "victim" / "lib" / "python3.11" / "site-packages" / "a-1.dist-info"
+    left.mkdir(parents=True)
+    before = tree(tmp_path)
+    result = cli("provision", "--target", name, *more)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert tree(tmp_path) == before
+
+
+def test_an_undo_that_only_tells_changes_nothing(ready: World) -> None:
+    before = tree(ready.home)
+    out = ready.good("--undo", "--dry-run")
+    assert str(ready.env) in out
+    assert tree(ready.home) == before
+
+
+def test_a_file_that_is_gone_from_a_built_wheel_is_noticed(ready: World) -> None:
+    module = next(ready.env.glob("lib/*/site-packages/gamma*.py"))
+    module.unlink()
+    count = len(ready.entries())
+    ready.good()
+    assert ready.ran(count) == ["lib/install"]
+    assert module.is_file()
