@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SEPARATOR = "\0"  # no name of a file can have it
-TASKS = ("read",)  # tasks with one positional parameter that stands for any number of files
+TASKS = (
+    "read",
+    "explain",
+)  # tasks with one positional parameter that stands for any number of files
 
 
 def gather(argv: Sequence[str]) -> list[str]:

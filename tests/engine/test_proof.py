@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import checks.chain
 import checks.smoke.run
 from checks.chain import Face, carry_out
 from provision.engine import Options, holding
@@ -27,10 +28,10 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     def run_smoke(*_: object, **__: object) -> SimpleNamespace:
         passed = verdicts.pop()
-        return SimpleNamespace(passed=passed, failed=[] if passed else ["ops"])
+        return SimpleNamespace(passed=passed, failed=[] if passed else ["ops"], levels=[])
 
     monkeypatch.setattr(checks.smoke.run, "run_smoke", run_smoke)
-    monkeypatch.setattr(checks.smoke.run, "settings_of", lambda folder: "settings")
+    monkeypatch.setattr(checks.chain, "settings_of", lambda folder: "settings")
     return verdicts
 
 

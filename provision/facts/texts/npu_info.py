@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from provision.facts.texts.npu_row import NONE, columns, count, number, numbers, pair, texts, worse
+from provision.facts.texts.npu_values import Card, Chip, NpuInfo, Process
 from provision.facts.texts.section import Section
-from provision.facts.texts.table import Column, Value, cells
+from provision.facts.texts.table import Column, cells, whole
 from provision.facts.texts.unknown import Unknown
 
 _BANNER = re.compile(
@@ -17,52 +16,6 @@ _BANNER = re.compile(
     re.IGNORECASE,
 )
 _BUS = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
-
-class Chip(msgspec.Struct, omit_defaults=True):
-    """A chip (a die) of a card; MB and percent. `npu_util_percent` only where a layout has it."""
-
-    chip_id: int | None
-    device_id: int | None
-    bus_id: str | None
-    aicore_percent: float | None
-    memory_used_mb: int | None
-    memory_total_mb: int | None
-    hbm_used_mb: int | None
-    hbm_total_mb: int | None
-    npu_util_percent: float | None = None
-
-
-class Card(msgspec.Struct):
-    """A card: watts and degrees Celsius; of two dies the health is the worse one."""
-
-    npu_id: int
-    name: str
-    health: str | None
-    power_w: float | None
-    temperature_c: float | None
-    chips: list[Chip]
-
-
-class Process(msgspec.Struct):
-    """A process on a chip. `name` is None where the table leaves it out (in a container)."""
-
-    npu_id: int
-    chip_id: int | None
-    pid: int
-    name: str | None
-    memory_mb: int | None
-
-
-class NpuInfo(msgspec.Struct):
-    """The whole table. `notes`: `elided` (lines were left out), `stray` (rows of no card)."""
-
-    kind: str
-    tool_version: str | None
-    driver_version: str | None
-    cards: list[Card]
-    processes: list[Process]
-    generations: list[str | None]
-    notes: list[str]
 
 
 class _Reader:
@@ -94,7 +47,7 @@ class _Reader:
 
     def _heading(self, row: list[str]) -> bool:
         """Whether the row is one of headings; it is then kept."""
-        if any(cell.strip().lower().startswith("process id") for cell in row):
+        if len(row) > 1 and row[1].strip().lower().startswith("process id"):
             self.in_processes = len(row)
             return True
         found = columns(row)
@@ -133,9 +86,10 @@ class _Reader:
 
     def _chip(self, card: Card, row: list[str]) -> None:
         """The second row: a chip. A row that was repeated counts once."""
+        self.waiting = None
         said = texts(self.bottom, row)
         bus = said.get("bus", "")
-        if bus.upper() not in NONE and not _BUS.fullmatch(bus):
+        if not self.bottom or (bus.upper() not in NONE and not _BUS.fullmatch(bus)):
             return
         found = numbers(self.bottom, row)
         chip = Chip(
@@ -145,7 +99,6 @@ class _Reader:
         )  # fmt: skip
         if chip not in card.chips:
             card.chips.append(chip)
-        self.waiting = None
 
     def _process(self, row: list[str]) -> None:
         """A row of the process table; a name may hold a `|`, which makes more cells."""
@@ -157,14 +110,18 @@ class _Reader:
         if npu is None or pid is None:
             return
         chip = count(place[1]) if len(place) > 1 else None
-        name = "|".join(row[2 : 3 + extra]).strip()
-        self.processes.append(Process(npu, chip, pid, name or None, count(row[3 + extra].strip())))
+        process = Process(npu, chip, pid, None, None)
+        memory = row[3 + extra].strip() if self.in_processes > 3 else ""  # noqa: PLR2004
+        if memory in ("NA", "-") or count(memory) is not None:  # else the row was cut
+            process.memory_mb = count(memory)
+            process.name = "|".join(row[2 : 3 + extra]).strip() or None
+        self.processes.append(process)
 
 
 def parse(section: Section) -> NpuInfo | Unknown | None:
     """The table of a section; Unknown when it is one whose headings are not there."""
     reader = _Reader()
-    for line in section.lines:
+    for line in whole(section.lines):
         reader.feed(line)
     banner = reader.banner
     if reader.top and (banner or reader.bottom):

@@ -7,8 +7,9 @@ import re
 from provision.facts.texts.table import Column, Value, values
 
 HEADING = re.compile(
-    r"(?P<util>NPU Util\(%\))|(?P<npu>NPU(?: ID)?)(?=\s|$)|(?P<name>Name)(?=\s|$)|(?P<health>Health)|"
-    r"(?P<power>Power\(W\))|(?P<temp>Temp\(C\))|(?P<pages>Hugepages-Usage)\S*|"
+    r"(?P<util>NPU Util\(%\))|(?P<npu>NPU(?: ID)?)(?=\s|$)|(?P<name>Name)(?=\s|$)|"
+    r"(?P<health>Health)|"
+    r"(?P<power>Power\(W\))|(?P<temp>Temp\((?:°?C|℃)\))|(?P<pages>Hugepages-Usage)\S*|"
     r"(?P<device>Phy-ID|Device)|(?P<chip>Chip)(?=\s|$)|(?P<bus>Bus-Id)|(?P<aicore>AICore\(%\))|"
     r"(?P<memory>Memory-Usage\((?:M|G)i?B\))|(?P<hbm>HBM-Usage\((?:M|G)i?B\))|(?P<other>\S+)",
     re.IGNORECASE,

@@ -10,9 +10,11 @@ import msgspec
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
           (codecs.BOM_UTF16_BE, "utf-16-be"))  # fmt: skip
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_PLAIN = {ord(bar): "|" for bar in "│┃｜"} | {0xA0: " ", 0x3000: " "}
 _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\) ?)?"  # a virtual environment
-    r"(?:\[[^\]\s]{1,80}@[^\]]{1,120}\] ?|[\w.-]{1,60}@[\w.-]{1,80}:[^#$]{0,120}|)[#$] +(?P<line>\S.*)"
+    r"(?:\[[^\]\s]{1,80}@[^\]]{1,120}\] ?|[\w.-]{1,60}@[\w.-]{1,80}:[^#$]{0,120}|)"
+    r"[#$] +(?P<line>\S.*)"
 )
 _PROGRAM = re.compile(r"(?:sudo +)?(?:[\w./~-]*/)?(?P<name>[\w.+-]{2,30})(?P<rest>(?: .*)?)$")
 _ARGUMENTS = {
@@ -51,7 +53,11 @@ def decode(data: bytes) -> str | None:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace")
     if b"\0" in data:
-        return _without_mark(data)
+        wide = _without_mark(data)
+        rest = data.replace(b"\0", b"")
+        if wide is not None or (len(data) - len(rest)) * 100 > len(data):
+            return wide
+        data = rest  # a terminal's recording has a few
     for name in ("utf-8", "gb18030"):
         try:  # an incremental decoder forgives a last character that was cut
             return codecs.getincrementaldecoder(name)().decode(data)
@@ -87,8 +93,10 @@ def sections(text: str) -> list[Section]:
 def _lines(text: str) -> list[str]:
     """The lines without colours, tabs and what a carriage return wrote over."""
     plain = _ESCAPE.sub("", text.replace("\r\n", "\n").replace("\ufeff", ""))
+    if "\n" not in plain:
+        plain = plain.replace("\r", "\n")
     kept = (line.rstrip("\r").rpartition("\r")[2] for line in plain.split("\n"))
-    return [line.replace("\xa0", " ").expandtabs(8).rstrip() for line in kept]
+    return [line.translate(_PLAIN).expandtabs(8).rstrip() for line in kept]
 
 
 def _command(line: str) -> str:

@@ -15,6 +15,7 @@ Value = float | int | tuple[int | None, int | None] | None
 _LONGEST = 1000  # characters: no tool draws a wider table
 _NEAR = 4  # characters between a heading's first and its value's
 _ONE = r"(?:[0-9]{1,12}|NA|-)"
+_CUT = re.compile(r"[^\s|]+$")  # a last word
 _TOKEN = re.compile(
     rf"(?<![\w./-])(?:(?P<used>{_ONE})\s{{0,8}}/\s{{0,8}}(?P<total>{_ONE})|"
     r"(?P<number>-?[0-9]{1,12}(?:\.[0-9]{1,6})?)|(?P<none>N/?A|-))"
@@ -42,6 +43,26 @@ def cells(line: str) -> list[str]:
         return []
     parts = line.split("|")[1:]
     return parts[:-1] if parts and not parts[-1].strip() else parts
+
+
+def whole(lines: Sequence[str]) -> list[str]:
+    """The lines of a table without words that may be cut.
+
+    That is the last word of a row that no bar closes, when it is the last line or reaches as far
+    as the widest line does (the terminal or a copy was too narrow).
+    """
+    drawn = [len(line) for line in lines if line.lstrip()[:1] in ("+", "|")]
+    widest = max(drawn, default=0)
+    last = len(lines) - 1
+    return [
+        _CUT.sub(" |", line) if _is_cut(line, widest) or (i == last and _is_cut(line, 0)) else line
+        for i, line in enumerate(lines)
+    ]
+
+
+def _is_cut(line: str, widest: int) -> bool:
+    """Whether a row ends without a bar where this width ends."""
+    return widest <= len(line) <= _LONGEST and "|" in line and not line.endswith("|")
 
 
 def values(columns: Sequence[Column], cell: str) -> dict[str, Value]:
@@ -75,3 +96,27 @@ def _value(column: Column, token: re.Match[str]) -> Value:
 def _count(text: str, factor: int) -> int | None:
     """A count, None for `NA` and `-`."""
     return int(text) * factor if text.isdigit() else None
+
+
+def under(headings: Sequence[tuple[str, int]], line: str) -> dict[str, str]:
+    """The words of a line without bars by the heading that they stand under.
+
+    With as many words as headings the order tells; the last heading takes all that remains.
+    Otherwise each word goes to the nearest heading, and one with no heading near to none.
+    """
+    if not headings or len(line) > _LONGEST:
+        return {}
+    words = line.split(None, len(headings) - 1)
+    if len(words) == len(headings):
+        return {name: word.strip() for (name, _), word in zip(headings, words)}  # noqa: B905
+    found: dict[str, str] = {}
+    for match in re.finditer(r"\S+", line):
+        name, start = min(headings, key=lambda heading: abs(heading[1] - match.start()))
+        if abs(start - match.start()) <= _NEAR and name not in found:
+            found[name] = match[0]
+    return found
+
+
+def headings(line: str, pattern: str = r"\S+(?: \S+)*") -> list[tuple[str, int]]:
+    """The headings of a line without bars, with their first characters."""
+    return [(match[0], match.start()) for match in re.finditer(pattern, line)]
