@@ -1,6 +1,6 @@
 """The face of Paddock: thin Invoke tasks that parse, call and print.
 
-Nothing heavy is imported here: `paddock --list` reads this file alone.
+Nothing heavy is imported here: what a task needs is imported when it runs.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from pathlib import Path
 
 from invoke.collection import Collection
 from invoke.context import Context
-from invoke.program import Program
 
 HERE = Path(__file__).resolve().parent
 if sys.path[0] != str(HERE):
     sys.path.insert(0, str(HERE))  # in an installed wheel these packages lie below `paddock/`
 
 from provision.console import command  # noqa: E402
+from provision.program import Paddock  # noqa: E402
+from provision.several import gather, pair  # noqa: E402
 
 
 @command
@@ -31,7 +32,7 @@ def provision(
 
     chosen = options(target, release, stack, from_, only, offline, ca_bundle, index_url, jobs)
     if undo:
-        return bring.undo(chosen, yes=yes, json=json)
+        return bring.undo(chosen, yes=yes, json=json, dry_run=dry_run)
     if dry_run:
         return bring.dry_run(chosen, json=json)
     return bring.provision(chosen, yes=yes, json=json)
@@ -39,7 +40,7 @@ def provision(
 
 @command
 def build_ops(
-    _: Context, backend: str = "loopback", release: str = "", stack: str = "", json: bool = False,
+    _: Context, backend: str = "auto", release: str = "", stack: str = "", json: bool = False,
     yes: bool = False, offline: bool = False, ca_bundle: str = "", index_url: str = "",
     jobs: str = "",
 ) -> int:  # fmt: skip
@@ -47,8 +48,11 @@ def build_ops(
     from checks import build
     from provision.arguments import options
 
-    chosen = options(backend, release, stack, "", "", offline, ca_bundle, index_url, jobs)
-    return build.wheels(chosen, backend, yes=yes, json=json)
+    chosen = options(
+        backend, release, stack, offline=offline, ca_bundle=ca_bundle, index_url=index_url,
+        jobs=jobs, flag="backend",
+    )  # fmt: skip
+    return build.wheels(chosen, yes=yes, json=json)
 
 
 @command
@@ -67,20 +71,43 @@ def smoke(
 
 
 @command
-def doctor(_: Context, target: str = "auto", json: bool = False, fresh: bool = False) -> int:
+def doctor(
+    _: Context, target: str = "auto", json: bool = False, fresh: bool = False,
+    strict: bool = False, lang: str = "", list_: bool = False, snapshot: str = "",
+    from_: str = "", compare: list[str] | None = None, junit: str = "", sarif: str = "",
+) -> int:  # fmt: skip
     """Say what this machine is, what is wrong, and what to type."""
-    from checks.doctor import examine
-    from checks.report import lines, status, to_json
+    from checks import visit
     from provision.arguments import ALIASES
-    from provision.console import show, show_json
 
-    report = examine(ALIASES.get(target, target), fresh=fresh)
-    if json:
-        show_json(to_json(report))
-    else:
-        for line in lines(report):
-            show(line)
-    return status(report)
+    visit.speak(lang)
+    named = {"target": "" if target == "auto" else ALIASES.get(target, target), "from": from_}
+    files = {"snapshot": snapshot, "junit": junit, "sarif": sarif}
+    visit.refuse_mixed({"list": list_, "compare": compare, "fresh": fresh, "strict": strict,
+                        **named, **files})  # fmt: skip
+    if list_:
+        return visit.catalogue(json=json)
+    if compare:
+        return visit.compare(compare, json=json)
+    report = visit.examine(named["target"], from_, fresh=fresh)
+    return visit.tell(report, files, json=json, strict=strict)
+
+
+@command
+def read(_: Context, files: str, json: bool = False) -> int:
+    """Tell what a saved tool output is, and show what it says."""
+    from checks.saved import show_files
+
+    return show_files(files, json=json)
+
+
+@command
+def explain(_: Context, logs: str, list_: bool = False, json: bool = False) -> int:
+    """Say what a log's failure is, what caused it, and what to do."""
+    from checks import explain
+    from provision.several import split
+
+    return explain.catalogue(json=json) if list_ else explain.explain(split(logs), json=json)
 
 
 @command
@@ -90,7 +117,7 @@ def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "
     from provision.console import show
     from provision.engine import write_locks
 
-    chosen = options(target, release, stack, "", "", False, "", "", "")
+    chosen = options(target, release, stack)
     for path in write_locks(chosen):
         show(str(path))
     return 0
@@ -101,7 +128,8 @@ def test(_: Context, fast: bool = False, select: str = "") -> int:
     """Run the project's own tests."""
     from provision.console import run_tool
 
-    chosen = ["-m", "not slow"] if fast else []
+    # A file stays on one of the two processes: its tests may share a machine or a home.
+    chosen = ["-n", "2", "--dist", "loadfile", *(["-m", "not slow"] if fast else [])]
     return run_tool("pytest", *chosen, *(["-k", select] if select else []))
 
 
@@ -113,12 +141,13 @@ def bench(_: Context, select: str = "") -> int:
     return run_tool("bench", *([select] if select else []))
 
 
-namespace = Collection(provision, build_ops, smoke, doctor, lock, test, bench)
+namespace = Collection(provision, build_ops, smoke, doctor, read, explain, lock, test, bench)
 
 
 def main() -> None:
     """The command `paddock`: Invoke with these tasks, wherever it is started."""
-    Program(namespace=namespace, name="paddock", binary="paddock", version="0.1.0").run()
+    program = Paddock(namespace=namespace, name="paddock", binary="paddock", version="0.1.0")
+    program.run(pair(gather(sys.argv)))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Says whether it is so: doctor and the smoke tests."""
+"""The commands: doctor and smoke say whether it is so; provision and its like make it so."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from checks.smoke.settings import settings_of
 from provision import engine, guard, seal
 from provision.errors import PaddockError
 from provision.journal import Journal
@@ -18,6 +19,7 @@ from provision.steps.base import Context
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
+    from checks.smoke.settings import Smoke
     from provision.run import Runner
 
 SMOKE = "smoke"
@@ -55,6 +57,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         engine.tidy(options.site)
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
+        settings = None if options.only else settings_of(context.folder)
         face.show(summary(planned))
         _permitted(planned, face)
         with face.progress() as progress:
@@ -62,7 +65,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             if any(one.state == "pending" for one in planned):
                 seal.lift(options.site)
                 _execute(runner, planned)
-            report = None if options.only else _smoke_once(planned, runner, face)
+            report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
         if not options.only:
             engine.put_seal(context, options, planned)
@@ -89,9 +92,11 @@ def _permitted(planned: Sequence[Planned], face: Face) -> None:
         raise PaddockError("declined", what=what)
 
 
-def _smoke_once(planned: Sequence[Planned], runner: Runner, face: Face) -> SmokeReport | None:
+def _smoke_once(
+    planned: Sequence[Planned], runner: Runner, face: Face, settings: Smoke
+) -> SmokeReport | None:
     """Run every level, unless they passed on just this state."""
-    from checks.smoke.run import run_smoke, settings_of
+    from checks.smoke.run import run_smoke
 
     @contextlib.contextmanager
     def watch(level: str) -> Iterator[None]:
@@ -100,7 +105,6 @@ def _smoke_once(planned: Sequence[Planned], runner: Runner, face: Face) -> Smoke
         runner.progress.over(f"smoke/{level}")
 
     context = runner.context
-    settings = settings_of(context.folder)
     journal = Journal(context.site.journal)
     entries = journal.last()
     # With the times, since a step that was done again is proved again, its key unchanged or not.

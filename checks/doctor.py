@@ -18,11 +18,15 @@ _FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a kno
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The result of one examination. `seconds` is how long it took."""
+    """The result of one examination. `seconds` is how long it took.
+
+    `taken` is when a snapshot was taken (seconds since 1970), None for this machine as it is.
+    """
 
     facts: Facts
     findings: list[Finding]
     seconds: float
+    taken: float | None = None
 
 
 def examine(target: str | None = None, fresh: bool = False, root: Path = Path("/")) -> Report:

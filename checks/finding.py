@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
@@ -86,6 +87,11 @@ def gib(size: int) -> str:
     if size < 1 << 30:
         return f"{size >> 20} MiB"
     return f"{size / 2**30:.1f} GiB"
+
+
+def moment(seconds: float) -> str:
+    """A time (seconds since 1970) as every time zone writes it: `2026-11-29 20:50 UTC`."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def provision(target: str, *more: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-
-from checks.finding import Check, Evidence, Finding, State, present, provision
+from checks.finding import Check, Evidence, Finding, State, moment, present, provision
 from provision.facts.plugin import Plugin
 from provision.facts.snapshot import Facts
 
@@ -27,8 +25,7 @@ def _where(plugin: Plugin) -> str:
     """Where the evidence came from, and when, where it is remembered."""
     if plugin.proved is None:
         return plugin.where
-    then = datetime.datetime.fromtimestamp(plugin.proved).astimezone()
-    return f"{plugin.where}, {then:%Y-%m-%d %H:%M}; nothing has changed since"
+    return f"{plugin.where}, {moment(plugin.proved)}; nothing has changed since"
 
 
 def _command(facts: Facts, plugin: Plugin) -> str:

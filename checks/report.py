@@ -10,7 +10,7 @@ import msgspec
 
 from checks.accelerator_known import summary
 from checks.doctor import Report
-from checks.finding import Finding, gib
+from checks.finding import Finding, gib, moment
 from provision.facts.settings import printable
 from provision.facts.snapshot import Facts, Unread
 from provision.words import text
@@ -23,20 +23,26 @@ _SIGN = {"error": "x", "warning": "!", "unknown": "?", "absent": "-"}
 _COLOUR = {"error": "31", "warning": "33", "unknown": "35", "absent": "36"}
 
 
-def status(report: Report) -> int:
-    """The exit status: 0 healthy, 10 warnings, 11 errors, 12 where something is unknown only."""
+def status(report: Report, strict: bool = False) -> int:
+    """The exit status: 0 healthy, 10 warnings, 11 errors, 12 where something is unknown only.
+
+    `strict`: what is unknown counts as an error.
+    """
     states = {finding.state for finding in report.findings}
+    if strict and "unknown" in states:
+        return ERRORS
     ranks = (("error", ERRORS), ("warning", WARNINGS), ("unknown", UNKNOWN))
     return next((number for state, number in ranks if state in states), HEALTHY)
 
 
-def to_json(report: Report) -> dict[str, object]:
+def to_json(report: Report, strict: bool = False) -> dict[str, object]:
     """The examination as a JSON object of plain values, schema `paddock/doctor/1`."""
     return {
         "schema": SCHEMA,
-        "status": status(report),
+        "status": status(report, strict),
         "target": report.facts.target,
         "machine": machine_line(report.facts),
+        "taken": report.taken,
         "seconds": round(report.seconds, 3),
         "findings": [_finding(finding) for finding in report.findings],
         "facts": msgspec.to_builtins(report.facts),
@@ -55,14 +61,16 @@ def lines(report: Report, colour: bool | None = None) -> list[str]:
     if colour is None:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     problems = [one for state in _ORDER for one in report.findings if one.state == state]
-    shown = [line for one in problems for line in _problem(one, report, colour)]
+    shown = [line for one in problems for line in problem(one, report, colour)]
+    taken = report.taken
     return [
-        machine_line(report.facts),
+        *([] if taken is None else [text("doctor.taken", time=moment(taken))]),
+        printable(machine_line(report.facts)),
         *([""] if shown else []),
         *shown,
         *([""] if shown else []),
         _tally(report),
-        text("doctor.next", command=_next(problems, report.facts.target)),
+        text("doctor.next", command=printable(_next(problems, report.facts.target))),
     ]
 
 
@@ -88,11 +96,10 @@ def _machine_parts(facts: Facts) -> Iterator[str]:
         yield f"paddlepaddle {paddle}" if paddle else ""
 
 
-def _problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
+def problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
     """The lines of one finding that is not good."""
-    yield _paint(f"{_SIGN[finding.state]}  {finding.part('what')}", finding.state, colour) + (
-        f"  [{finding.id}]"
-    )
+    what = printable(finding.part("what"))
+    yield _paint(f"{_SIGN[finding.state]}  {what}", finding.state, colour) + f"  [{finding.id}]"
     for evidence in finding.evidence:
         yield _row("seen", f"{evidence.line}  ({evidence.where})")
     follow = sum(one.follows == finding.id for one in report.findings)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
-from provision.network import Network, hide_secrets
+from provision.network import Network, hidden
 from provision.paths import cache_dir, data_dir, state_dir
 from provision.words import text
 
@@ -29,7 +29,7 @@ def options(
         )
     if index_url and not index_url.startswith(("https://", "http://", "file://")):
         raise PaddockError(
-            "bad-option", option="--index-url", value=hide_secrets(index_url),
+            "bad-option", option="--index-url", value=hidden(index_url),
             wanted=text("wanted.url"),
         )  # fmt: skip
     network = Network(offline, bundle.resolve() if bundle else None, index_url or None)

@@ -13,7 +13,7 @@ from invoke.tasks import Task
 from provision.errors import PaddockError
 from provision.paths import ROOT
 from provision.stream import is_unicode, replace_closed, say
-from provision.words import text
+from provision.words import catalogue, text
 
 
 def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
@@ -29,10 +29,18 @@ def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
         if status := _status(body, args, kwargs):
             raise SystemExit(status)
 
-    wrapped.__doc__ = text(f"task.{body.__name__.replace('_', '-')}")
-    flags = list(inspect.signature(body).parameters)[1:]
-    helps = {flag: text(f"flag.{flag.strip('_')}") for flag in flags}
-    return Task(wrapped, help=helps, auto_shortflags=False)
+    name = body.__name__.replace("_", "-")
+    wrapped.__doc__ = text(f"task.{name}")
+    flags = list(inspect.signature(body).parameters.values())[1:]
+    helps = {flag.name: _help(name, flag.name.strip("_")) for flag in flags}
+    several = [flag.name for flag in flags if flag.default is None]  # may be given more than once
+    return Task(wrapped, help=helps, iterable=several, auto_shortflags=False)
+
+
+def _help(task: str, flag: str) -> str:
+    """The text of a flag: the task's own where the flag means something else there."""
+    own = f"flag.{task}.{flag}"
+    return text(own if own in catalogue() else f"flag.{flag}")
 
 
 def _status(body: Callable[..., int], args: tuple[object, ...], kwargs: dict[str, object]) -> int:

@@ -1,7 +1,7 @@
 """Exact artifacts: for each release and layer a file of versions with their sha256.
 
 The files `images/TARGET/locks/RELEASE/LAYER.txt` are in pip's requirements format with hashes.
-They are written by `invoke lock`, never by hand.
+They are written by `paddock lock`, never by hand.
 """
 
 from __future__ import annotations

@@ -8,14 +8,25 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
-_INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s]+(?=@)")
+# In the order in which they count: the first that is set holds.
+CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
+INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+
+
+def hidden(address: str) -> str:
+    """An address with `***` for its user and password, also one that lacks its scheme.
+
+    All before the last `@` goes: a password may itself hold `@`, `/` or `://`.
+    """
+    return re.sub(r"(?s)^([^:@/]*://)?.*@", r"\1***@", address)
 
 
 def hide_secrets(line: str) -> str:
-    """The line with the user and password of every URL in it replaced by `***`."""
-    return _CREDENTIALS.sub("***", line)
+    """The line with every address in it `hidden`.
+
+    What follows an `@` in a path is taken for a host: rather too much is hidden than too little.
+    """
+    return re.sub(r"\S+", lambda word: hidden(word[0]) if "://" in word[0] else word[0], line)
 
 
 @dataclass(frozen=True)
@@ -30,10 +41,10 @@ class Network:
         """The variables that make uv, pip, git, curl and Python's TLS follow these settings."""
         # uv would otherwise look for a Python on a site that few data centres reach.
         found = {"UV_PYTHON_DOWNLOADS": "never"}
-        if bundle := self.ca_bundle or _first(_CERTIFICATES):
-            names = (*_CERTIFICATES, "GIT_SSL_CAINFO")
+        if bundle := self.ca_bundle or _first(CERTIFICATES):
+            names = (*CERTIFICATES, "GIT_SSL_CAINFO")
             found.update({name: str(bundle) for name in names})
-        if index := self.index_url or _first(_INDEXES) or pip_index():
+        if index := self.index_url or _first(INDEXES) or pip_index():
             found.update(UV_DEFAULT_INDEX=index, PIP_INDEX_URL=index)
         if self.offline:
             found.update(UV_OFFLINE="1", PIP_NO_INDEX="1")

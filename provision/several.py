@@ -1,10 +1,11 @@
-"""Several files on the command line, for which Invoke's parser has no word."""
+"""Several values on the command line, for which Invoke's parser has no word."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 SEPARATOR = "\0"  # no name of a file can have it
+_PAIR = "--compare"
 TASKS = (
     "read",
     "explain",
@@ -29,3 +30,12 @@ def gather(argv: Sequence[str]) -> list[str]:
 def split(files: str) -> list[str]:
     """The files that `gather` joined."""
     return [name for name in files.split(SEPARATOR) if name]
+
+
+def pair(argv: Sequence[str]) -> list[str]:
+    """The command line with `--compare A B` as Invoke reads it: `--compare A --compare B`."""
+    words = list(argv)
+    second = words.index(_PAIR) + 2 if words.count(_PAIR) == 1 else len(words)
+    if second < len(words) and not words[second].startswith("--"):
+        words.insert(second, _PAIR)
+    return words

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import msgspec
 
+from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
 from provision.paths import IMAGES
-from provision.words import text
 
 # Everything here may end in a command line, so the alphabet is closed: a value with a space, a
 # quote, `$(` or a newline is refused when the file is read. `\Z`, since `$` admits a newline.
@@ -27,11 +25,7 @@ Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal["toolchain", "venv", "packages", "wheel", "install"]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A TOML table: immutable, and a field it does not know is an error."""
-
-
-class Release(_Table, frozen=True):
+class Release(Table, frozen=True):
     """One named set of versions that go together, and where that is known from."""
 
     framework: list[Requirement]
@@ -40,18 +34,18 @@ class Release(_Table, frozen=True):
     seen: str
 
 
-class Step(_Table, frozen=True):
+class Step(Table, frozen=True):
     """One step as data: its kind says how, these fields say what."""
 
     name: StepName
     kind: Kind
-    needs: list[StepName] = []
+    needs: tuple[StepName, ...] = ()
     lock: Layer | None = None
     source: Name | None = None
-    wheels: list[StepName] = []
+    wheels: tuple[StepName, ...] = ()
 
 
-class Stack(_Table, frozen=True):
+class Stack(Table, frozen=True):
     """What "provisioned" means for one target."""
 
     schema: Literal[1]
@@ -103,49 +97,9 @@ def load(path: Path) -> Stack:
     Raises PaddockError `stack-missing`, `stack-syntax`, `stack-field` (with the field's path and
     the nearest name) or `stack-type`.
     """
-    data = _document(path)
-    try:
-        stack = msgspec.convert(data, Stack)
-    except msgspec.ValidationError as error:
-        raise _explained(path, str(error), data) from None
+    stack = read(path, Stack, Release, Step)
     _check_names(path, stack)
     return stack
-
-
-def _document(path: Path) -> Any:
-    """The file as plain TOML values."""
-    try:
-        return msgspec.toml.decode(path.read_bytes())
-    except OSError as error:
-        raise PaddockError("stack-missing", file=path, reason=error.strerror) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PaddockError("stack-syntax", file=path, reason=error) from None
-
-
-def _explained(path: Path, message: str, data: Any) -> PaddockError:
-    """msgspec's message as one of ours: an unknown field gets its full path and nearest name."""
-    match = re.search(r"unknown field `(.+?)`", message)
-    if not match:
-        what, _, where = message.partition(" - at ")
-        if "matching regex" in what:
-            what = text("stack.characters")
-        return PaddockError("stack-type", file=path, reason=what, field=where.strip("`") or "$")
-    known = {f.name for table in (Stack, Release, Step) for f in msgspec.structs.fields(table)}
-    near = difflib.get_close_matches(match[1], sorted(known), n=1)
-    hint = text("nearest", name=near[0]) if near else ""
-    field = next(_paths_of(match[1], data), match[1])
-    return PaddockError("stack-field", file=path, field=field, hint=hint)
-
-
-def _paths_of(key: str, data: Any, path: str = "$") -> Any:
-    """The paths at which a key stands in nested tables."""
-    items = data.items() if isinstance(data, dict) else enumerate(data)
-    for name, value in items:
-        here = f"{path}.{name}" if isinstance(data, dict) else f"{path}[{name}]"
-        if name == key:
-            yield here
-        if isinstance(value, dict | list):
-            yield from _paths_of(key, value, here)
 
 
 def _check_names(path: Path, stack: Stack) -> None:

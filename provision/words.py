@@ -27,9 +27,9 @@ def language() -> str:
     return "en"
 
 
-def has(key: str) -> bool:
-    """Whether the catalogue knows this key."""
-    return key in catalogue()
+def speak(name: str) -> None:
+    """Answer in this language from here on, in this process and in those that it starts."""
+    os.environ["PADDOCK_LANG"] = name
 
 
 def text(key: str, **values: object) -> str:

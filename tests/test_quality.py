@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import ROOT
 
 PYTHON = [p for top in ("provision", "checks") for p in sorted((ROOT / top).rglob("*.py"))]
+CALLERS = [*PYTHON, ROOT / "tasks.py", *sorted((ROOT / "bench").rglob("*.py"))]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,51 @@ def test_every_error_has_a_status_and_three_sentences() -> None:
 
     parts = {f"error.{code}.{part}" for code in STATUS for part in ("what", "cause", "do")}
     assert not sorted(parts - set(catalogue()))
+
+
+def _nodes(paths: list[Path]) -> list[ast.AST]:
+    return [n for path in paths for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+def _stem(node: ast.JoinedStr) -> str:
+    """What an f-string begins with, up to its last dot: `check.` of f"check.{id}.title"."""
+    first = node.values[0] if node.values else None
+    start = str(first.value) if isinstance(first, ast.Constant) else ""
+    return "".join(re.findall(r"\A[a-z][a-z.-]*\.", start))
+
+
+def test_every_text_is_asked_for() -> None:
+    """By its literal key, or by a known stem and parts that are words of the code.
+
+    Such a part is a string (a case, a code), the name of a task, or that of a flag.
+    """
+    nodes = _nodes(CALLERS)
+    literal = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    tasks = {n.name.replace("_", "-") for n in nodes if isinstance(n, ast.FunctionDef)}
+    parts = literal | tasks | {n.arg.strip("_") for n in nodes if isinstance(n, ast.arg)}
+    stems = {stem for n in nodes if isinstance(n, ast.JoinedStr) and (stem := _stem(n))}
+    assert {"check.", "error.", "flag.", "task."} <= stems
+    words = json.loads((ROOT / "templates" / "words.json").read_text(encoding="utf-8"))
+    unused = [
+        key
+        for key in words
+        if key not in literal
+        and not any(key.startswith(s) and set(key[len(s) :].split(".")) <= parts for s in stems)
+    ]
+    assert not unused
+
+
+CALLED_ELSEWHERE = {"print_help"}  # Invoke calls it
+
+
+def test_everything_is_used() -> None:
+    """By its bare name: a namesake that is used hides one that is not."""
+    nodes = _nodes(CALLERS)
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    used |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    made = {n.name for n in _nodes(PYTHON) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    unused = made - used - CALLED_ELSEWHERE
+    assert not sorted(name for name in unused if not name.startswith("__"))
 
 
 def test_modules_are_short() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +10,8 @@ import msgspec
 
 from checks.smoke.process import Ended, Event
 from checks.smoke.settings import Level
+from provision.facts.command import signal_name
+from provision.words import text
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -100,13 +101,13 @@ def all_checks(ended: Ended, device: str) -> list[Check]:
 def ending(ended: Ended) -> str | None:
     """What was wrong with how a probe ended; None when it reached its end and exited with 0."""
     if ended.status is None:
-        return f"silent for {ended.limit:g} s, cut"
+        return text("smoke.end.silent", seconds=f"{ended.limit:g}")
     if ended.status < 0:
-        return f"killed by {_signal(-ended.status)}"
+        return text("smoke.end.killed", signal=signal_name(-ended.status))
     if ended.status:
-        return f"exit status {ended.status}"
+        return text("smoke.end.status", status=ended.status)
     finished = any(event["event"] == "end" for event in ended.events)
-    return None if finished else "ended without a result"
+    return None if finished else text("smoke.end.no-result")
 
 
 def elsewhere(events: Sequence[Event], device: str) -> str | None:
@@ -119,14 +120,15 @@ def elsewhere(events: Sequence[Event], device: str) -> str | None:
     places: dict[str, int] = proof.get("places", {})
     strays = [place for place in places if place.partition(":")[0] != device]
     if strays or not places:
-        return f"results on {', '.join(strays) or 'no device'}, not on {device}"
+        found = ", ".join(strays) or text("smoke.nowhere")
+        return text("smoke.place.elsewhere", places=found, device=device)
     if device == "cpu":
         return None
     before, after = begin.get("counters", {}), proof.get("counters", {})
     for way in ("h2d", "d2h"):
         if copies(after, way) <= copies(before, way):
-            why = after.get("unavailable", "no copy was counted")
-            return f"the plugin of {device} does not confirm it ({way}): {why}"
+            why = after.get("unavailable") or text("smoke.place.no-copy")
+            return text("smoke.place.unproven", device=device, way=way, why=why)
     return None
 
 
@@ -149,10 +151,3 @@ def native_of(events: Sequence[Event]) -> Counter[str]:
 def last(events: Sequence[Event], kind: str) -> Event:
     """The last event of a kind, or an empty one."""
     return next((event for event in reversed(events) if event["event"] == kind), {})
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

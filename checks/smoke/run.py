@@ -48,7 +48,7 @@ def levels_of(name: str) -> tuple[Level, ...]:
     return found
 
 
-def run_smoke(  # noqa: PLR0913, PLR0917 (of these, three have defaults)
+def run_smoke(  # noqa: PLR0913, PLR0917 (of these, four have defaults)
     python: Path,
     device: str,
     settings: Smoke,
@@ -60,9 +60,9 @@ def run_smoke(  # noqa: PLR0913, PLR0917 (of these, three have defaults)
     """Run levels in order, each whatever the others found.
 
     `python` is the interpreter of the environment under test, `variables` its whole environment
-    (default: this process's), `show` gets the lines for a person as each level ends, and each level
-    runs within what `watch` gives for it. A probe that hangs, dies or runs elsewhere is a failed
-    check, never an exception.
+    (default: this process's). `show` gets the lines for a person as each level ends (default: none
+    are made), and each level (default: all) runs within what `watch` gives for it (default:
+    nothing). A probe that hangs, dies or runs elsewhere is a failed check, never an exception.
     """
     reports = []
     for level in levels:

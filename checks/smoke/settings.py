@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from provision.errors import PaddockError
+from provision.document import Table, read
 
 Level = Literal["device", "ops", "model"]
 LEVELS: tuple[Level, ...] = ("device", "ops", "model")
@@ -20,11 +20,7 @@ Tolerance = tuple[
 ]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A TOML table: immutable, and a field it does not know is an error."""
-
-
-class Silence(_Table, frozen=True):
+class Silence(Table, frozen=True):
     """For each level, after how many seconds without news a probe is cut."""
 
     device: Seconds
@@ -38,7 +34,7 @@ class Silence(_Table, frozen=True):
         return {"device": self.device, "ops": self.ops, "model": self.model}[level]
 
 
-class Tolerances(_Table, frozen=True):
+class Tolerances(Table, frozen=True):
     """For each dtype the relative and the absolute difference allowed."""
 
     float64: Tolerance
@@ -49,7 +45,7 @@ class Tolerances(_Table, frozen=True):
     seen: str
 
 
-class Model(_Table, frozen=True):
+class Model(Table, frozen=True):
     """The model of level `model`: its pinned inputs, and what must come out."""
 
     package: str
@@ -67,7 +63,7 @@ class Model(_Table, frozen=True):
     seen: str
 
 
-class Smoke(_Table, frozen=True):
+class Smoke(Table, frozen=True):
     """The smoke tests' limits and expectations for one target."""
 
     schema: Literal[1]
@@ -87,18 +83,5 @@ class Smoke(_Table, frozen=True):
 
 
 def settings_of(folder: Path) -> Smoke:
-    """The settings in a target's folder.
-
-    Raises PaddockError `stack-missing`, `stack-syntax` or `stack-type`.
-    """
-    file = folder / "smoke.toml"
-    try:
-        return msgspec.toml.decode(file.read_bytes(), type=Smoke)
-    except OSError as error:
-        raise PaddockError("stack-missing", file=file, reason=error.strerror) from None
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at ")
-        field = where.strip("`") or "$"
-        raise PaddockError("stack-type", file=file, reason=what, field=field) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PaddockError("stack-syntax", file=file, reason=error) from None
+    """The settings in a target's folder. Raises PaddockError as `read` does."""
+    return read(folder / "smoke.toml", Smoke, Silence, Tolerances, Model)

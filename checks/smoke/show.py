@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provision.progress import duration
 from provision.words import text
 
 if TYPE_CHECKING:
-    from checks.smoke.report import LevelReport, SmokeReport
+    from checks.smoke.report import LevelReport
     from checks.smoke.text import TextReport
 
 SHOWN = 3  # fallback kernels named, of often dozens
 LOG_LINES = 12
 
 
-def report_lines(report: SmokeReport) -> list[str]:
-    """All levels, each as `level_lines` has it."""
-    return [line for level in report.levels for line in level_lines(level)]
-
-
 def level_lines(report: LevelReport) -> list[str]:
     """One line for a level that passed, and what ran where; for a failed one what failed."""
     verdict = text("smoke.passed" if report.passed else "smoke.failed")
-    head = f"  {report.level:<7} {told(report):<52} {verdict:<7} {took(report.seconds):>6}"
+    head = f"  {report.level:<7} {told(report):<52} {verdict:<7} {duration(report.seconds):>6}"
     return [head, *(f"          {line}" for line in below(report))]
 
 
@@ -63,13 +59,6 @@ def text_lines(report: TextReport) -> list[str]:
     values = {
         "tokens": report.tokens, "window": report.window, "loss": f"{report.loss:.6f}",
         "perplexity": f"{report.perplexity:.4f}", "device": report.device, "file": report.file,
-        "seconds": took(report.seconds),
+        "seconds": duration(report.seconds),
     }  # fmt: skip
     return [text("smoke.text.file", **values), text("smoke.text.result", **values)]
-
-
-def took(seconds: float) -> str:
-    """A duration as a person would say it."""
-    if seconds < 60:  # noqa: PLR2004 (a minute)
-        return f"{max(1, round(seconds))} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"

@@ -13,6 +13,8 @@ from typing import IO
 
 import msgspec
 
+from provision.network import hide_secrets
+
 _KEPT = 256 * 1024  # bytes of each stream: the end is what tells
 
 
@@ -27,6 +29,14 @@ class Answer(msgspec.Struct, frozen=True):
     def lines(self) -> list[str]:
         """All lines that are not empty, standard error first."""
         return [line for line in (self.err + "\n" + self.out).splitlines() if line.strip()]
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, such as SIGSEGV."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def run(
@@ -67,7 +77,7 @@ def _wait(process: subprocess.Popen[bytes], limit: float) -> int | None:
 
 
 def _tail(stream: IO[bytes]) -> str:
-    """The last part of a stream as text; bytes that are no UTF-8 are replaced."""
+    """The last part of a stream as text, without secrets; bytes that are no UTF-8 are replaced."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - _KEPT))
-    return stream.read().decode("utf-8", "replace")
+    return hide_secrets(stream.read().decode("utf-8", "replace"))

@@ -60,11 +60,6 @@ def compile_problem(path: Path) -> str:
     return next(iter(telling or answer.lines), f"exit status {answer.status}").strip()
 
 
-def compiler_works(path: Path) -> bool:
-    """Whether this compiler builds a small C++17 program. Takes about 0.2 s."""
-    return not compile_problem(path)
-
-
 def collect() -> Compiler | None:
     """The compiler with the outcome of its trial; None when there is no compiler.
 

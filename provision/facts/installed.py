@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
+from provision.distributions import installed, pins
 from provision.facts.command import run
 from provision.site import Site
 from provision.stack import Layer
@@ -55,7 +54,7 @@ def environment(site: Site) -> Environment | None:
     if not site.env.exists():
         return None
     folder = site.site_packages
-    packages = distributions(folder) if folder else {}
+    packages = dict(installed(folder).keys()) if folder else {}
     version, problem = _answer(site.python)
     return Environment(str(site.python), version, problem, packages, str(folder or ""))
 
@@ -69,14 +68,6 @@ def _answer(python: Path) -> tuple[str | None, str]:
     if answer.status == 0 and answer.out.strip():
         return answer.out.strip(), ""
     return None, next(iter(answer.lines), f"exit status {answer.status}")
-
-
-def distributions(site_packages: Path) -> dict[str, str]:
-    """Name (normalised) and version of each installed distribution, from its folder's name."""
-    folders = site_packages.glob("*-*.dist-info")
-    found = [folder for folder in folders if (folder / "METADATA").is_file()]
-    pairs = [folder.name.removesuffix(".dist-info").rpartition("-") for folder in found]
-    return {_normal(name): version for name, _, version in pairs}
 
 
 def compare(env: Environment, locks: Path, default: str) -> Comparison | None:
@@ -104,31 +95,6 @@ def _compared(env: Environment, folder: Path) -> Comparison:
     return Comparison(folder.name, len(locked), differences)
 
 
-def pins(text: str, python: str) -> dict[str, str]:
-    """Name and version of each `==` pin of a lock that applies to a Python version (`3.11.7`).
-
-    The text is in pip's requirements format: hashes, markers, comments, continued lines.
-    """
-    from packaging.requirements import Requirement
-
-    place = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
-    wanted = {}
-    for line in _requirement_lines(text):
-        pin = Requirement(line)
-        exact = [spec.version for spec in pin.specifier if spec.operator == "=="]
-        if exact and (pin.marker is None or pin.marker.evaluate(place)):
-            wanted[_normal(pin.name)] = exact[0]
-    return wanted
-
-
-def _requirement_lines(text: str) -> Iterator[str]:
-    """The requirements of a lock, without continuations, hashes, comments and options."""
-    for line in text.replace("\\\n", " ").splitlines():
-        requirement = re.split(r"(?:^|\s)(?:#|--)", line.strip(), maxsplit=1)[0].strip()
-        if requirement and not requirement.startswith("-"):
-            yield requirement
-
-
 def _same(found: str | None, wanted: str) -> bool:
     """Whether two versions are equal, also when they are spelled differently (1.0, 1.0.0)."""
     if found is None or found == wanted:
@@ -139,11 +105,6 @@ def _same(found: str | None, wanted: str) -> bool:
         return Version(found) == Version(wanted)
     except InvalidVersion:
         return False
-
-
-def _normal(name: str) -> str:
-    """A distribution's name as the packaging standards compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _text(path: Path) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from provision.facts.command import Answer, run
+from provision.facts.command import Answer, run, signal_name
 
 LIMIT = 60.0  # seconds; a cold import of Paddle on a slow disk takes more than 20
 
@@ -78,7 +77,7 @@ def judge(answer: Answer, device: str) -> Loaded:
     if answer.status is None:
         return Loaded("hangs", _last(answer), where, types or [])
     if answer.status < 0:
-        return Loaded("crashes", f"{_signal(answer.status)}: {_last(answer)}", where)
+        return Loaded("crashes", f"{signal_name(-answer.status)}: {_last(answer)}", where)
     if answer.status > 0 or types is None:
         return Loaded("raises", _last(answer), where)
     if device in types:
@@ -121,11 +120,3 @@ def _last(answer: Answer) -> str:
     if answer.status is None:
         return f"no end within the time limit; last line: {last or '-'}"
     return last or f"exit status {answer.status}"
-
-
-def _signal(status: int) -> str:
-    """The name of the signal in a negative exit status."""
-    try:
-        return signal.Signals(-status).name
-    except ValueError:
-        return f"signal {-status}"

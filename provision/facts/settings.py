@@ -13,11 +13,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from provision.network import pip_index
+from provision.network import CERTIFICATES, INDEXES, hidden, pip_index
 
-_CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
-_INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
 _PROXY_SCHEMES = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
 _INDEX_SCHEMES = {"http", "https", "file"}
 
@@ -49,14 +47,14 @@ def collect(variables: Mapping[str, str] = os.environ) -> Settings:
     return Settings(
         certificates=[
             Setting(name, printable(value), certificate_problem(Path(value)))
-            for name, value in _set(variables, _CERTIFICATES)
+            for name, value in _set(variables, CERTIFICATES)
         ],
         proxies=[
-            Setting(name, hidden(value), url_problem(value, _PROXY_SCHEMES))
+            Setting(name, printable(hidden(value)), url_problem(value, _PROXY_SCHEMES))
             for name, value in _set(variables, both)
         ],
         indexes=[
-            Setting(name, hidden(value), url_problem(value, _INDEX_SCHEMES))
+            Setting(name, printable(hidden(value)), url_problem(value, _INDEX_SCHEMES))
             for name, value in _indexes(variables)
         ],
         device_root=_device_root(variables.get("CUSTOM_DEVICE_ROOT")),
@@ -71,15 +69,9 @@ def _set(variables: Mapping[str, str], names: list[str] | tuple[str, ...]) -> li
 
 def _indexes(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The package indexes that are configured, with where."""
-    yield from _set(variables, _INDEXES)
+    yield from _set(variables, INDEXES)
     if value := pip_index():
         yield "pip.conf", value
-
-
-def hidden(value: str) -> str:
-    """A URL with `***` for its user and password, also when it lacks its scheme."""
-    # Up to the last `@`: a password may itself hold `@`, `/` or `://`.
-    return printable(re.sub(r"(?s)^([A-Za-z][\w+.-]*://)?.*@", r"\1***@", value))
 
 
 def printable(text: str) -> str:

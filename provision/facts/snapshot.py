@@ -22,6 +22,7 @@ from provision.facts import (
     pythons,
     settings,
 )
+from provision.network import hide_secrets
 from provision.paths import IMAGES
 from provision.site import Site
 from provision.stack import Stack
@@ -96,7 +97,7 @@ def _begin(limit: float, read: Callable[[], T]) -> Callable[[], T | Unread]:
         try:
             outcome.append(read())
         except Exception as error:  # whatever went wrong, it is a fact that could not be read
-            outcome.append(Unread(f"{type(error).__name__}: {error}"))
+            outcome.append(Unread(hide_secrets(f"{type(error).__name__}: {error}")))
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()

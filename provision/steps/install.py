@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from provision.distributions import installed, normal
 from provision.stack import Step
-from provision.steps.base import Context, NotSo
-from provision.steps.packages import installed, normal, recorded
+from provision.steps.base import Context
+from provision.steps.packages import recorded
 
 
 class Install:
@@ -35,10 +36,7 @@ class Install:
         for name in step.wheels:
             for wheel in (context.site.wheels / name).glob("*.whl"):
                 dist, version = wheel.name.split("-")[:2]
-                record = there.get((normal(dist), version))
-                if record is None or not record.exists():
-                    raise NotSo(f"{dist} {version}")
-                shown += recorded(record, "")
+                shown += recorded(there, (normal(dist), version), "")
         return shown
 
     def blocked(self, step: Step, context: Context) -> str | None:

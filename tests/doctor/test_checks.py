@@ -68,6 +68,7 @@ CASES: list[Case] = [
     ("machine-os", "warning", "aarch64", machine(arch="aarch64")),
     ("machine-memory", "unknown", "unreadable", machine(memory_available=None)),
     ("machine-memory", "warning", "little", machine(memory_available=1 << 30)),
+    ("machine-memory", "warning", "little", machine(memory=1 << 30)),
     ("machine-memory", "warning", "limit", machine(memory_limit=1 << 30)),
     ("machine-disk", "error", "read-only", room(read_only=True)),
     ("machine-disk", "error", "not-writable", room(writable=False)),

@@ -92,8 +92,8 @@ def test_statuses(healthy: Facts, changes: dict[str, Any], expected: int) -> Non
 def test_a_healthy_machine_gets_three_lines(healthy: Facts) -> None:
     shown = lines(report(healthy))
     assert shown == [
-        "no accelerator, Demo Linux 7 x86_64, 4 CPUs, 8.0 GiB, paddlepaddle 9.9",
-        f"{len(CHECKS)} checks hold",
+        "no accelerator, Demo Linux 7 x86_64, CPUs: 4, 8.0 GiB, paddlepaddle 9.9",
+        f"checks that hold: {len(CHECKS)}",
         "next: paddock smoke --target loopback",
     ]
 
@@ -112,7 +112,7 @@ def test_the_worst_comes_first_with_its_consequences_folded(healthy: Facts) -> N
     shown = lines(report(changed(healthy, **changes, **plugin("raises"))), colour=False)
     heads = [line for line in shown if line[:1] in "x!?-" and line]
     assert [line.rpartition("[")[2] for line in heads] == ["leftover-run]", "accelerator-known]"]
-    assert any("1 more findings follow" in line for line in shown)
+    assert any("Findings that follow from it: 1." in line for line in shown)
     assert shown[0].startswith("3 x Ascend 910B (19e5:d802), Demo Linux")
     assert shown[-1] == "next: paddock provision --target loopback"
 

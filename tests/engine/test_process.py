@@ -96,7 +96,8 @@ def test_stop_ends_even_what_does_not_listen(run: Run, mark: str, tmp_path: Path
         ("https://token@host", "https://***@host"),
         ("http://u:p%40ss@h/ http://a:b@c/", "http://***@h/ http://***@c/"),
         ("http://u:p@ss@h/", "http://***@h/"),
-        ("mail me@example.org, https://host/a@b", "mail me@example.org, https://host/a@b"),
+        ("url=https://user:pa/ss@host/simple", "url=https://***@host/simple"),
+        ("mail me@example.org, https://host/a", "mail me@example.org, https://host/a"),
     ],
 )
 def test_user_and_password_of_an_address_are_hidden(line: str, shown: str, run: Run) -> None:

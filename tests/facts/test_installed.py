@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from provision.distributions import pins
 from provision.facts import installed
 from provision.site import Site
 
@@ -28,17 +29,20 @@ def dist(folder: Path, name: str, complete: bool = True) -> None:
         (folder / f"{name}.dist-info/METADATA").touch()
 
 
-def test_names_are_normalised_and_torn_installs_left_out(tmp_path: Path) -> None:
-    dist(tmp_path, "Beta_Two-2.0")
-    dist(tmp_path, "zope.thing-1.0.post1")
-    dist(tmp_path, "torn-1.0", complete=False)
-    assert installed.distributions(tmp_path) == {"beta-two": "2.0", "zope-thing": "1.0.post1"}
+@pytest.mark.usefixtures("home")
+def test_names_are_normalised_and_torn_installs_left_out() -> None:
+    site = Site("loopback")
+    folder = site.env / "lib/python3.11/site-packages"
+    dist(folder, "Beta_Two-2.0")
+    dist(folder, "zope.thing-1.0.post1")
+    dist(folder, "torn-1.0", complete=False)
+    found = installed.environment(site)
+    assert found and found.packages == {"beta-two": "2.0", "zope-thing": "1.0.post1"}
 
 
 def test_pins_that_apply_to_a_python() -> None:
-    assert installed.pins(LOCK, "3.11.7") == {"alpha": "1.0", "beta-two": "2.0.0",
-                                              "delta": "5.0.post1"}  # fmt: skip
-    assert set(installed.pins(LOCK, "3.10.1")) == {"alpha", "gamma", "delta"}
+    assert pins(LOCK, "3.11.7") == {"alpha": "1.0", "beta-two": "2.0.0", "delta": "5.0.post1"}
+    assert set(pins(LOCK, "3.10.1")) == {"alpha", "gamma", "delta"}
 
 
 def environment(**packages: str) -> installed.Environment:

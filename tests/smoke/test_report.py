@@ -42,6 +42,13 @@ def test_a_probe_that_died_in_a_check_names_it(status: int | None, said: str) ->
     assert failures(ended(events, status)) == {"two": said}
 
 
+def test_a_signal_is_named_alike_in_both_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The known failures are looked for in these words, too."""
+    monkeypatch.setenv("PADDOCK_LANG", "zh")
+    said = failures(ended(good(), -11))["end"]
+    assert said and "killed by SIGSEGV" in said and "进程" in said
+
+
 def test_a_probe_that_died_after_its_checks_has_failed() -> None:
     assert failures(ended(good(), None)) == {"end": "silent for 30 s, cut"}
     assert failures(ended(good(), -6)) == {"end": "killed by SIGABRT"}

@@ -10,9 +10,10 @@ import pytest
 
 from checks.smoke.report import LevelReport, judge
 from checks.smoke.run import LEVELS, PROBES, SCRIPTS, levels_of, run_smoke, settings_of
-from checks.smoke.show import level_lines, took
+from checks.smoke.show import level_lines
 from provision.errors import PaddockError
 from provision.paths import IMAGES
+from provision.progress import duration
 from tests.smoke.values import begin, check, ended, good, proof
 
 FOLDER = IMAGES / "loopback"
@@ -44,7 +45,8 @@ def test_the_settings_are_whole() -> None:
     [
         ("agreement = 1e-4", "agreement = 2.0", "stack-type", "$.model.agreement"),
         ("tokens = 1024", "tokens = '1024'", "stack-type", "$.model.tokens"),
-        ("window = 512", "windows = 512", "stack-type", "windows"),
+        ("window = 512", "windows = 512", "stack-field", "$.model.windows"),
+        ("window = 512", "windows = 512", "stack-field", "nearest: window"),
         ("[tolerance]", "[tolerance", "stack-syntax", "smoke.toml"),
     ],
 )
@@ -94,7 +96,7 @@ def test_lines_of_a_level_that_passed() -> None:
     first, *more = level_lines(judge("device", "loopback", [ended(good())]))
     assert first.split()[0] == "device"
     assert "loopback:0" in first and "passed" in first and first.endswith("2 s")
-    assert any("6 kernel calls native" in line and "matmul" in line for line in more)
+    assert any("kernel calls: 6 native, 4 on the CPU" in line and "matmul" in line for line in more)
 
 
 def test_lines_of_a_level_that_failed_name_check_and_cause() -> None:
@@ -118,4 +120,5 @@ def test_lines_of_the_model_and_the_operators_have_their_figures() -> None:
 
 
 def test_durations() -> None:
-    assert [took(s) for s in (0.2, 21.4, 59.7, 108.0)] == ["1 s", "21 s", "60 s", "1 min 48 s"]
+    said = [duration(seconds) for seconds in (0.2, 21.4, 59.7, 108.0)]
+    assert said == ["0.2 s", "21 s", "1 min 0 s", "1 min 48 s"]

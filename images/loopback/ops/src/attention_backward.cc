@@ -123,10 +123,7 @@ void AttentionBackward(const AttentionShape& shape, const AttentionSaved<T>& sav
 
 #define LOOPBACK_INSTANTIATE(T) \
   template void AttentionBackward(const AttentionShape&, const AttentionSaved<T>&, T*, T*, T*);
-LOOPBACK_INSTANTIATE(float)
-LOOPBACK_INSTANTIATE(double)
-LOOPBACK_INSTANTIATE(Half)
-LOOPBACK_INSTANTIATE(Brain)
+LOOPBACK_FOR_EACH_TYPE(LOOPBACK_INSTANTIATE)
 #undef LOOPBACK_INSTANTIATE
 
 }  // namespace loopback

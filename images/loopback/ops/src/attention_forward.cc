@@ -100,10 +100,7 @@ void AttentionForward(const AttentionShape& shape, const T* q, const T* k, const
 #define LOOPBACK_INSTANTIATE(T)                                                              \
   template void AttentionForward(const AttentionShape&, const T*, const T*, const T*, T*, \
                                  Accumulator<T>*);
-LOOPBACK_INSTANTIATE(float)
-LOOPBACK_INSTANTIATE(double)
-LOOPBACK_INSTANTIATE(Half)
-LOOPBACK_INSTANTIATE(Brain)
+LOOPBACK_FOR_EACH_TYPE(LOOPBACK_INSTANTIATE)
 #undef LOOPBACK_INSTANTIATE
 
 }  // namespace loopback

@@ -87,10 +87,7 @@ void RmsNormBackward(const RmsNormInput<T>& in, const T* dy, T* dx, T* dweight) 
 #define LOOPBACK_INSTANTIATE(T)                                   \
   template void RmsNormForward(const RmsNormInput<T>& in, T* y);  \
   template void RmsNormBackward(const RmsNormInput<T>& in, const T* dy, T* dx, T* dweight);
-LOOPBACK_INSTANTIATE(float)
-LOOPBACK_INSTANTIATE(double)
-LOOPBACK_INSTANTIATE(Half)
-LOOPBACK_INSTANTIATE(Brain)
+LOOPBACK_FOR_EACH_TYPE(LOOPBACK_INSTANTIATE)
 #undef LOOPBACK_INSTANTIATE
 
 }  // namespace loopback

@@ -57,10 +57,7 @@ void RotateBack(const RotaryShape& shape, const T* dy, const Accumulator<T>* cos
                        T*);                                                                       \
   template void RotateBack(const RotaryShape&, const T*, const Accumulator<T>*,                    \
                            const Accumulator<T>*, T*);
-LOOPBACK_INSTANTIATE(float)
-LOOPBACK_INSTANTIATE(double)
-LOOPBACK_INSTANTIATE(Half)
-LOOPBACK_INSTANTIATE(Brain)
+LOOPBACK_FOR_EACH_TYPE(LOOPBACK_INSTANTIATE)
 #undef LOOPBACK_INSTANTIATE
 
 }  // namespace loopback

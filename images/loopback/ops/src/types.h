@@ -11,6 +11,9 @@ namespace loopback {
 using Half = phi::dtype::float16;
 using Brain = phi::dtype::bfloat16;
 
+// Applies a macro to each element type: the ones that DispatchFloat below calls its body with.
+#define LOOPBACK_FOR_EACH_TYPE(MACRO) MACRO(float) MACRO(double) MACRO(Half) MACRO(Brain)
+
 // float64 is computed in float64; everything narrower in float32.
 template <typename T>
 struct AccumulatorOf {

@@ -1,0 +1,140 @@
+"""Searches logs for what the catalogue knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from checks.logs.catalogue import Failure, causes, failures
+from checks.logs.lines import Counted
+from checks.logs.literals import words
+from checks.logs.search import Searcher
+from checks.logs.source import DAMAGED, Log
+from checks.logs.telling import WORDS, Spot, Telling
+from checks.logs.window import Window, shown, windows
+
+CONTEXT = 2  # lines shown above and below a find
+
+
+class Find(msgspec.Struct):
+    """A known failure in the logs: how many lines show it, and the first of them."""
+
+    failure: Failure
+    first: Spot
+    before: list[str]
+    after: list[str]
+    count: int = 0
+
+
+class Read(msgspec.Struct):
+    """A log that was read: `problem` says why not to its end, "" when it was."""
+
+    name: str
+    bytes: int = 0
+    problem: str = ""
+
+
+class Scan:
+    """One search through any number of logs."""
+
+    def __init__(self) -> None:
+        self.finds: dict[str, Find] = {}
+        self.telling = Telling()
+        self.read: list[Read] = []
+        self._counted: list[Counted] = []
+        self._known = list(failures().values())
+        self._behind = _by_word(self._known)
+        self._words = [*self._behind, *WORDS]
+        self._searcher = Searcher(self._words)
+
+    def log(self, name: str) -> None:
+        """Search one log. Raises PaddockError `bad-file`, `no-zstd` where it cannot be opened."""
+        log, read = Log(name), Read(name)
+        counted = Counted(name if log.plain else None)
+        self.read.append(read)
+        self._counted.append(counted)
+        try:
+            for window, numbers in self._searcher.each(windows(log.stream, log.plain)):
+                counted.pass_by(window)
+                self._window(window, numbers)
+                read.bytes = window.offset + window.stop - window.start
+            read.problem = log.problem()
+        except DAMAGED as error:
+            read.problem = str(error)
+        except OSError as error:  # a folder, a disk that fails
+            read.problem = error.strerror or str(error)
+        finally:
+            log.close()
+
+    def number(self, spot: Spot) -> int:
+        """The number of a line in its log."""
+        return self._counted[spot.log].number(spot)
+
+    @property
+    def slow(self) -> bool:
+        """Whether a big log was searched in the slow way."""
+        return self._searcher.slow
+
+    def _window(self, window: Window, numbers: Iterable[int]) -> None:
+        """Look closer at the lines that hold these words."""
+        seen: set[tuple[str, int]] = set()
+        for number in numbers:
+            word = self._words[number]
+            if number < len(self._behind):
+                self._word(window, word, seen)
+            else:
+                self.telling.look(window, len(self.read) - 1, word)
+
+    def _word(self, window: Window, word: bytes, seen: set[tuple[str, int]]) -> None:
+        """Try the patterns behind a word on every line that holds it."""
+        place = window.start
+        while (place := window.data.find(word, place, window.stop)) >= 0:
+            begin, end = window.line(place)
+            line = shown(bytes(window.data[begin:end]))
+            for entry in self._behind[word]:
+                if (entry.id, begin) not in seen and entry.matches(line):
+                    seen.add((entry.id, begin))
+                    self._found(entry, window, (begin, end), line)
+            place = max(end, place + 1)
+
+    def _found(self, entry: Failure, window: Window, span: tuple[int, int], line: str) -> None:
+        if entry.id not in self.finds:
+            begin, end = span
+            spot = Spot.at(len(self.read) - 1, window, begin, line)
+            above, below = window.before(begin, CONTEXT), window.after(end, CONTEXT)
+            self.finds[entry.id] = Find(entry, spot, above, below)
+        self.finds[entry.id].count += 1
+
+
+def _by_word(known: Iterable[Failure]) -> dict[bytes, list[Failure]]:
+    """Which entries to try on a line that holds a word."""
+    behind: dict[bytes, list[Failure]] = {}
+    for entry in known:
+        for word in words(entry.pattern):
+            behind.setdefault(word.encode("ascii"), []).append(entry)
+    return behind
+
+
+def ordered(finds: Iterable[Find]) -> list[tuple[Find, list[Find]]]:
+    """Each first cause with what follows from it, in the order in which they stand in the logs."""
+    by_place = sorted(finds, key=lambda find: find.first)
+    here = {find.failure.id for find in by_place}
+    behind: dict[str, list[Find]] = {}
+    roots = []
+    for find in by_place:
+        if here & causes(find.failure.id):
+            behind.setdefault(_root(find.failure.id, by_place), []).append(find)
+        else:
+            roots.append(find)
+    return [(root, behind.get(root.failure.id, [])) for root in roots]
+
+
+def _root(name: str, by_place: Sequence[Find]) -> str:
+    """The first entry in the logs that stands behind this one and behind which none stands."""
+    here = {find.failure.id for find in by_place}
+    is_root: Callable[[str], bool] = lambda one: not here & causes(one)  # noqa: E731
+    return next(
+        find.failure.id for find in by_place
+        if find.failure.id in causes(name) and is_root(find.failure.id)
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""A visit to the doctor: what its flags ask for, from the question to the exit status."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from checks import doctor
+from checks.doctor import Report
+from checks.report import lines, status, to_json
+from provision import words
+from provision.console import show, show_json
+from provision.errors import PaddockError
+from provision.words import text
+
+_ALONE = ("--list", "--compare")  # these answer another question than what this machine has
+
+
+def speak(language: str) -> None:
+    """Answer in this language, "" for the user's own. Raises PaddockError `bad-option`."""
+    if language not in ("", *words.LANGUAGES):
+        wanted = text("wanted.language")
+        raise PaddockError("bad-option", option="--lang", value=language, wanted=wanted)
+    if language:
+        words.speak(language)
+
+
+def refuse_mixed(given: Mapping[str, object]) -> None:
+    """Raises PaddockError `flags-apart` for flags, by name, that exclude each other."""
+    names = [f"--{name}" for name, value in given.items() if value]
+    alone = next((name for name in _ALONE if name in names), None)
+    if alone and len(names) > 1:
+        other = next(name for name in names if name != alone)
+        raise PaddockError("flags-apart", one=alone, other=other)
+    if {"--from", "--fresh"} <= set(names):
+        raise PaddockError("flags-apart", one="--from", other="--fresh")
+
+
+def catalogue(*, json: bool) -> int:
+    """Show what checks there are."""
+    from checks import catalogue
+
+    if json:
+        show_json(catalogue.to_json())
+    else:
+        _show(catalogue.lines())
+    return 0
+
+
+def compare(files: Sequence[str], *, json: bool) -> int:
+    """Show what differs between two snapshots. Raises PaddockError `bad-option`, `bad-snapshot`."""
+    from checks import compare, compare_report
+
+    if len(files) != 2:  # noqa: PLR2004 - it takes two to differ
+        wanted, value = text("wanted.two-snapshots"), " ".join(files)
+        raise PaddockError("bad-option", option="--compare", value=value, wanted=wanted)
+    made = compare.compare(*files)
+    if json:
+        show_json(compare_report.to_json(made))
+    else:
+        _show(compare_report.lines(made))
+    return made.status
+
+
+def examine(target: str, file: str, *, fresh: bool) -> Report:
+    """Examine this machine or, with a file, the one of that snapshot; "" is any target.
+
+    Raises PaddockError `unknown-target`, `bad-snapshot`, and `bad-option` where a snapshot is of
+    another target than the one that was asked for.
+    """
+    if not file:
+        return doctor.examine(target or None, fresh=fresh)
+    from provision.facts.snapshot_file import read
+
+    begin = time.monotonic()
+    saved = read(file)
+    if target not in ("", saved.facts.target):
+        wanted = text("wanted.snapshot-target", name=saved.facts.target)
+        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
+    findings = doctor.ask(saved.facts)
+    return Report(saved.facts, findings, time.monotonic() - begin, saved.time)
+
+
+def tell(report: Report, files: Mapping[str, str], *, json: bool, strict: bool) -> int:
+    """Show a report and write it to these files, by form: `snapshot`, `junit`, `sarif`.
+
+    A file `-` is standard output, in place of what is shown otherwise. Returns the exit status.
+    """
+    if "-" not in files.values():
+        if json:
+            show_json(to_json(report, strict))
+        else:
+            _show(lines(report))
+    for form, file in files.items():
+        if file:
+            _write(form, file, report)
+    return status(report, strict)
+
+
+def _write(form: str, file: str, report: Report) -> None:
+    from provision.files import write
+
+    write(f"--{form}", file, _encoder(form)(report))
+
+
+def _encoder(form: str) -> Callable[[Report], bytes]:
+    """What turns a report into one of the forms; loaded only when it is asked for."""
+    if form == "snapshot":
+        from provision.facts import snapshot_file
+
+        return lambda report: snapshot_file.encode(report.facts)
+    if form == "junit":
+        from checks import junit
+
+        return junit.encode
+    from checks import sarif
+
+    return sarif.encode
+
+
+def _show(shown: Iterable[str]) -> None:
+    for line in shown:
+        show(line)

@@ -1,0 +1,51 @@
+"""What a lock pins and what an environment has, by name and version; nothing is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def normal(name: str) -> str:
+    """A distribution's name as the packaging standards compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed(site_packages: Path) -> dict[tuple[str, str], Path]:
+    """(normalised name, version) of each installed distribution -> its `.dist-info` folder.
+
+    What has no METADATA was left behind by an installation that was cut short: it does not count.
+    """
+    found = {}
+    for folder in sorted(site_packages.glob("*-*.dist-info")):
+        if (folder / "METADATA").is_file():
+            name, _, version = folder.name.removesuffix(".dist-info").rpartition("-")
+            found[normal(name), version] = folder
+    return found
+
+
+def pins(text: str, python: str) -> dict[str, str]:
+    """Name and version of each `==` pin of a lock that applies to a Python version (`3.11.7`).
+
+    The text is in pip's requirements format: hashes, markers, comments, continued lines. Names are
+    normalised.
+    """
+    from packaging.requirements import Requirement
+
+    place = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
+    wanted = {}
+    for line in _requirement_lines(text):
+        pin = Requirement(line)
+        exact = [spec.version for spec in pin.specifier if spec.operator == "=="]
+        if exact and (pin.marker is None or pin.marker.evaluate(place)):
+            wanted[normal(pin.name)] = exact[0]
+    return wanted
+
+
+def _requirement_lines(text: str) -> Iterator[str]:
+    """The requirements of a lock, without continuations, hashes, comments and options."""
+    for line in text.replace("\\\n", " ").splitlines():
+        requirement = re.split(r"(?:^|\s)(?:#|--)", line.strip(), maxsplit=1)[0].strip()
+        if requirement and not requirement.startswith("-"):
+            yield requirement

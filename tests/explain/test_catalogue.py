@@ -1,0 +1,125 @@
+"""The catalogue of known failures holds what it promises."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.logs.catalogue import Failure, Group, causes, failures
+from checks.logs.literals import words
+from checks.registry import CHECKS
+
+ALL = list(failures().values())
+each = pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.id)
+
+
+def test_ids_are_unique_in_order_and_without_gaps() -> None:
+    text = [entry.id for entry in ALL]
+    assert text == [f"K{number:03d}" for number in range(1, len(ALL) + 1)]
+    assert len(ALL) >= 100
+
+
+def test_every_group_has_entries() -> None:
+    counts = Counter(entry.group for entry in ALL)
+    assert set(counts) == set(get_args(Group))
+    assert min(counts.values()) >= 5
+
+
+@each
+def test_examples_match_and_what_only_looks_alike_does_not(entry: Failure) -> None:
+    assert entry.examples
+    assert all(entry.matches(line) for line in entry.examples)
+    assert not any(entry.matches(line) for line in entry.not_examples)
+
+
+@each
+def test_no_other_entry_claims_an_example_but_its_causes_and_consequences(entry: Failure) -> None:
+    family = {entry.id, *causes(entry.id), *(o.id for o in ALL if entry.id in causes(o.id))}
+    for line in entry.examples:
+        assert {other.id for other in ALL if other.matches(line)} <= family
+
+
+@each
+def test_both_languages_say_something_of_their_own(entry: Failure) -> None:
+    for texts in (entry.cause, entry.fix):
+        assert len(texts.en) > 10
+        assert texts.en.isascii()
+        assert len(texts.zh) > 3
+        assert re.search("[\u4e00-\u9fff]", texts.zh) or texts.zh == texts.en or texts is entry.fix
+    assert re.search("[\u4e00-\u9fff]", entry.cause.zh)
+
+
+def test_texts_are_not_copies_of_each_other() -> None:
+    for name in ("cause", "fix"):
+        for language in ("en", "zh"):
+            counts = Counter(getattr(getattr(entry, name), language) for entry in ALL)
+            assert not [text for text, count in counts.items() if count > 1]
+
+
+@each
+def test_the_source_is_a_public_address_a_vendor_or_a_measurement(entry: Failure) -> None:
+    known = r"https://\S+|Huawei, .+|Enflame, .+|measured with .+|public report .+"
+    assert re.fullmatch(known, entry.source)
+
+
+@each
+def test_confirming_checks_and_causes_exist(entry: Failure) -> None:
+    assert set(entry.confirms) <= {check.id for check in CHECKS}
+    assert set(entry.follows) <= set(failures())
+    assert entry.id not in causes(entry.id)
+
+
+@each
+def test_patterns_are_linear_enough(entry: Failure) -> None:
+    """No lines of the size that is looked at hold a search up: half a second at most."""
+    import time
+
+    for line in ("a" * 4096, " " * 4096, "x: " * 1300, ("".join(words(entry.pattern)) + " ") * 40):
+        began = time.process_time()
+        entry.matches(line[:4096])
+        assert time.process_time() - began < 0.5
+
+
+@each
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_what_a_pattern_matches_holds_one_of_its_words(entry: Failure, data: st.DataObject) -> None:
+    alphabet = st.characters(codec="ascii", exclude_characters="\n\r")
+    line = data.draw(st.from_regex(entry.pattern, alphabet=alphabet))
+    assert any(word in line for word in words(entry.pattern))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("plain words", ("plain words",)),
+        ("first part|second part", ("first part", "second part")),
+        (r"ab \(x\)+ and longer", (" and longer",)),
+        (r"optionals? at the end", (" at the end",)),
+        (r"(?:in a group|not this)outside", ("outside",)),
+        (r"a[|(]class of signs", ("class of signs",)),
+        (r"dot\.dot\.dot", ("dot.dot.dot",)),
+    ],
+)
+def test_words_of_a_pattern(pattern: str, expected: tuple[str, ...]) -> None:
+    assert words(pattern) == expected
+
+
+@pytest.mark.parametrize(
+    "pattern", ["ab", r"\d+", "(?:everything inside)", "fine word|x", "非常常见"]
+)
+def test_a_pattern_without_a_word_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="no fixed word"):
+        words(pattern)
+
+
+@given(st.text(alphabet=string.printable, max_size=40))
+def test_an_escaped_text_is_its_own_word(text: str) -> None:
+    if len(text) >= 6:
+        assert words(re.escape(text)) == (text,)
