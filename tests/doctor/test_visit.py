@@ -174,7 +174,26 @@ def test_flags_that_exclude_each_other_are_named() -> None:
     with pytest.raises(PaddockError) as caught:
         visit.refuse_mixed({"list": True, "junit": "", "sarif": "x"})
     assert "--list and --sarif" in caught.value.part("what")
+    with pytest.raises(PaddockError) as caught:
+        visit.refuse_mixed({"strict": True, "fresh": True, "from": "x"})
+    assert "--from and --fresh" in caught.value.part("what")
     visit.refuse_mixed({"from": "x", "strict": True, "sarif": "x", "list": False})
+    visit.refuse_mixed({"fresh": True, "strict": True, "from": ""})
+
+
+def test_strict_reaches_the_exit_status(healthy: Facts, tmp_path: Path) -> None:
+    sick = changed(healthy, machine=Unread("?"))
+    made = Report(sick, ask(sick), 0.1)
+    files = {"junit": str(tmp_path / "x")}
+    assert visit.tell(made, files, json=True, strict=False) == 12
+    assert visit.tell(made, files, json=True, strict=True) == 11
+
+
+def test_a_flag_that_means_something_else_here_has_its_own_help(cli: Cli) -> None:
+    helps = [" ".join(cli("--help", task).stdout.split()) for task in ("doctor", "provision")]
+    assert "the machine of this snapshot" in helps[0] and "all later ones" not in helps[0]
+    assert "all later ones" in helps[1]
+    assert "--compare GOOD BAD" in helps[0]
 
 
 def test_a_plain_visit_loads_nothing_of_the_other_forms() -> None:

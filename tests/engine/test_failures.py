@@ -124,7 +124,7 @@ def test_a_step_that_fails_shows_its_end_and_keeps_its_log(ready: World) -> None
     done = ready.run("--from", "lib/build", SMALL_BUILD="fail")
     is_clear(done, STEP, "lib/build", "exit 2")
     assert "没有成功" in done.stderr
-    shown = Path(re.search(r"log (\S+\.log)", done.stderr)[1])  # type: ignore[index]
+    shown = Path(re.search(r"[Ll]og:? (\S+\.log)", done.stderr)[1])  # type: ignore[index]
     log = shown.read_text(encoding="utf-8")
     assert all(f"line {number}\n" in log for number in range(50))
     assert "***@example.org" in log
@@ -140,19 +140,16 @@ def test_success_without_effect_is_not_believed(ready: World) -> None:
     ready.good()
 
 
-@pytest.mark.slow
-def test_an_installer_that_skips_a_pin_is_not_believed(ready: World) -> None:
-    """The pin's marker holds for this minor version, but not for this very interpreter."""
+def test_a_pin_for_another_patch_release_is_not_missed(ready: World) -> None:
+    """A marker is read with the very version of the interpreter, as the installer reads it."""
     lock = ready.stack.parent / "locks" / "1" / "paddlenlp.txt"
-    never = f"python_version == '{sys.version_info[0]}.{sys.version_info[1]}'"
-    patch = f"python_full_version < '{sys.version_info[0]}.{sys.version_info[1]}.1'"
-    if sys.version_info[2] == 0:
-        pytest.skip("a first patch release has no earlier one")
-    text = lock.read_text(encoding="utf-8").replace("beta==1.0", f"beta==1.0 ; {never} and {patch}")
+    other = f"python_full_version < '{sys.version_info[0]}.{sys.version_info[1]}.0'"
+    text = lock.read_text(encoding="utf-8").replace("beta==1.0", f"beta==1.0 ; {other}")
     lock.write_text(text, encoding="utf-8")
-    record = next(ready.env.glob("lib/*/site-packages/beta-1.0.dist-info"))
-    shutil.rmtree(record)
-    is_clear(ready.run(), STEP, "env/beta", "beta 1.0")
+    shutil.rmtree(next(ready.env.glob("lib/*/site-packages/beta-1.0.dist-info")))
+    count = len(ready.entries())
+    ready.good()
+    assert ready.ran(count) == ["env/beta"]
 
 
 @contextmanager

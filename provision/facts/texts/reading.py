@@ -87,12 +87,6 @@ def read(text: str) -> dict[str, Any]:
     return {**value, "more": others} if others else value
 
 
-def recognise(text: str) -> str | None:
-    """The kind of a text, None when it is none of those known."""
-    kind: str | None = read(text)["kind"]
-    return kind
-
-
 def _rank(part: Any) -> int:
     """The place of a part among those that a text may mainly be about."""
     return _LEADING.index(part.kind) if part.kind in _LEADING else len(_LEADING)
