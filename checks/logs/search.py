@@ -29,15 +29,19 @@ class Searcher:
 
     def each(self, row: Iterator[Window]) -> Iterator[tuple[Window, list[int]]]:
         """Each window with the numbers of its words, in the order of the log."""
-        first = next(row)
-        if first.stop - first.start <= SMALL:
-            yield first, plain(self._words)(first)
-            return
+        for window in row:
+            if window.stop - window.start <= SMALL:
+                yield window, plain(self._words)(window)
+            else:
+                self._prepare()
+                yield from self._ahead(itertools.chain([window], row))
+
+    def _prepare(self) -> None:
+        """Make the fast search ready, once."""
         try:
             self._fast = self._fast or [fast(self._words) for _ in range(AHEAD)]
         except ImportError:
             self._fast, self.slow = [plain(self._words)] * AHEAD, True
-        yield from self._ahead(itertools.chain([first], row))
 
     def _ahead(self, row: Iterator[Window]) -> Iterator[tuple[Window, list[int]]]:
         """Search windows side by side; none before the search that it takes its turn in is free."""

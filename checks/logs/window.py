@@ -62,13 +62,12 @@ def windows(stream: BinaryIO, exact: bool, size: int = SIZE) -> Iterator[Window]
     data = next(ring)
     start = filled = begin = 0  # `begin`: where the data begins in the log
     while True:
-        got = stream.readinto(memoryview(data)[filled:])  # type: ignore[attr-defined]
-        filled += got
-        if got and filled < size:
-            continue
-        stop = _cut(data, start, filled) if got else filled
+        while filled < size and (got := stream.readinto(memoryview(data)[filled:])):  # type: ignore[attr-defined]
+            filled += got
+        ended = filled < size
+        stop = filled if ended else _cut(data, start, filled)
         yield _uncoloured(Window(data, start, stop, filled, begin + start, exact))
-        if not got:
+        if ended:
             return
         kept = max(stop - AROUND, 0)
         again = 0 if data[stop - 1] in b"\r\n" else OVERLAP

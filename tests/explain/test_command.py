@@ -108,10 +108,19 @@ def test_a_failed_step_without_a_known_cause_stays_as_it_is(tmp_path: Path) -> N
 
 
 def _report(*log: str) -> SmokeReport:
+    check = Check("end", False, error="exit status 1")
     level = LevelReport(
-        level="device", device="", passed=False, checks=(Check("end", False, error="exit status 1"),),
-        seconds=0.0, native={}, fallback={}, figures={}, skipped={}, log=log,
-    )  # fmt: skip
+        level="device",
+        device="",
+        passed=False,
+        checks=(check,),
+        seconds=0.0,
+        native={},
+        fallback={},
+        figures={},
+        skipped={},
+        log=log,
+    )
     return SmokeReport(device="loopback", passed=False, levels=(level,))
 
 

@@ -1,0 +1,37 @@
+"""What explaining a big log costs against `grep -c` for one fixed string in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.cost import Command, in_turn, medians, ratio
+from bench.places import scratch, tool
+from bench.result import Result
+
+N = 5
+_SIZE = 1 << 30  # bytes
+_WORD = "libatb.so: cannot open"
+_FAILURE = f"ImportError: {_WORD} shared object file: No such file or directory\n"
+
+
+def explain() -> list[Result]:
+    """`paddock explain` on 1 GiB of noise with one failure at its end."""
+    with scratch() as folder:
+        log = folder / "run.log"
+        _write(log)
+        ours, theirs = in_turn([tool("explain", str(log)), Command(["grep", "-c", _WORD, log])], N)
+    return [Result("explain / grep -c", ratio(ours, theirs), "x", 2, N, medians(ours, theirs))]
+
+
+def _write(path: Path) -> None:
+    """A log as a training run and a build leave it."""
+    lines = (
+        f"[2026-08-16 01:55:{n % 60:02d},{n % 997:03d}] [    INFO] - step {n}, loss: 2.{n:06d}\n"
+        f"[{n % 208}/208] Building CXX object CMakeFiles/plugin.dir/kernels/k{n}.cc.o\n"
+        for n in range(50_000)
+    )
+    piece = "".join(lines).encode()
+    with path.open("wb") as file:
+        for _ in range(_SIZE // len(piece) + 1):
+            file.write(piece)
+        file.write(_FAILURE.encode())
