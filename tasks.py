@@ -60,7 +60,7 @@ def smoke(
     _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
     json: bool = False,
 ) -> int:  # fmt: skip
-    """Prove that the installed stack computes, on the device it claims, and rightly."""
+    """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
     from provision.arguments import count, named
 

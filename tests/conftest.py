@@ -44,6 +44,14 @@ def run_cli(
     )  # fmt: skip
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the whole stack is slow, whether it says so or not."""
+    for item in items:
+        if {"stack", "stack_home"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of this test alone, in this process and for `cli`."""

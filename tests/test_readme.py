@@ -44,6 +44,7 @@ NARROWED = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_every_command_of_the_readme_in_its_order(tmp_path: Path) -> None:
     text = tmp_path / "文 text.txt"
     text.write_text(TEXT, encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lab.machine import Machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PROVISION = "./paddock provision --target loopback"
 MINUTES = 60.0
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.lab.machine import Machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 COMPILER = "./paddock provision --target loopback --only host/toolchain --yes"
 TOOL = "kill -9 $(cat /run/tool.pid)"
 # What a run has started carries its name in the environment.
