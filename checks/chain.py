@@ -87,7 +87,7 @@ def _permitted(planned: Sequence[Planned], face: Face) -> None:
     for one in planned:
         if one.state == "blocked":
             raise PaddockError(one.kind.lacks, step=one.name, remedy=one.remedy)
-    what = ", ".join(one.name for one in host_changes(planned))
+    what = host_changes(planned)
     if what and not face.consent(what):
         raise PaddockError("declined", what=what)
 

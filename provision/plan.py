@@ -152,6 +152,7 @@ def _asked_for(planned: Mapping[str, Planned], wish: Wish) -> list[Planned]:
     return chosen
 
 
-def host_changes(steps: Collection[Planned]) -> list[Planned]:
-    """The pending steps that change the system and so need consent."""
-    return [one for one in steps if one.state == "pending" and one.kind.changes_host]
+def host_changes(steps: Collection[Planned]) -> str:
+    """What the pending steps do to the system, for which consent is needed; "" for nothing."""
+    changes = [one for one in steps if one.state == "pending" and one.kind.changes_host]
+    return ", ".join(f"{one.name} ({one.kind.changes_host})" for one in changes)

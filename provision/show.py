@@ -24,7 +24,7 @@ def summary(planned: list[Planned]) -> str:
     parts += [text(f"plan.{state}", count=states.count(state)) for state in dict.fromkeys(_SIGN)
               if state in states]  # fmt: skip
     if changes := host_changes(planned):
-        parts.append(text("plan.host", steps=", ".join(one.name for one in changes)))
+        parts.append(text("plan.host", steps=changes))
     return text("plan.line", parts=text("plan.comma").join(parts))
 
 
@@ -53,7 +53,7 @@ def plan_json(context: Context, planned: list[Planned]) -> dict[str, object]:
         "environment": str(context.site.env),
         "steps": [
             {"name": one.name, "state": one.state, "reason": one.reason,
-             "changes_host": one.kind.changes_host, "key": one.key, "commands": one.script}
+             "changes_host": bool(one.kind.changes_host), "key": one.key, "commands": one.script}
             for one in planned
         ],
     }  # fmt: skip

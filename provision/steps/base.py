@@ -43,13 +43,15 @@ class Kind(Protocol):
 
     template: str
     """The script, below `templates/`."""
-    changes_host: bool
-    """Whether the step changes the system outside the user's own folders."""
     clears: bool
     """Whether running it removes what the steps that need it have made."""
 
     lacks: str
     """The error code for what it lacks where it is blocked."""
+
+    @property
+    def changes_host(self) -> str:
+        """What it does to the system outside the user's own folders; "" for nothing."""
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """What the template prints."""

@@ -15,7 +15,7 @@ class Install:
     """Installed from the file alone: no index is asked."""
 
     template = "steps/install.sh.j2"
-    changes_host = False
+    changes_host = ""
     clears = False
     lacks = "internal"
 

@@ -35,7 +35,7 @@ class Packages:
     """What a lock file pins, installed without asking an index what fits."""
 
     template = "steps/packages.sh.j2"
-    changes_host = False
+    changes_host = ""
     clears = False
     lacks = "internal"
 

@@ -22,18 +22,25 @@ def manager() -> str | None:
 
 def remedy() -> str:
     """The command that installs a compiler, or what to install where no manager is known."""
-    if found := manager():
-        return f"sudo {found} install {' '.join(_PACKAGES[found])}"
-    return "g++ / clang++ (C++17)"
+    return f"sudo {_install()}" if manager() else "g++ / clang++ (C++17)"
+
+
+def _install() -> str:
+    found = manager() or "apt-get"
+    return f"{found} install {' '.join(_PACKAGES[found])}"
 
 
 class Toolchain:
     """Satisfied by any C++17 compiler on PATH, whoever installed it."""
 
     template = "steps/toolchain.sh.j2"
-    changes_host = True
     clears = False
     lacks = "no-compiler"
+
+    @property
+    def changes_host(self) -> str:
+        """The command, in short."""
+        return _install()
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The manager and its package names; `record` gets the packages that were new."""

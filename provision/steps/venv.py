@@ -13,7 +13,7 @@ class Venv:
     """A fresh environment; what was in its place is removed."""
 
     template = "steps/venv.sh.j2"
-    changes_host = False
+    changes_host = ""
     clears = True
     lacks = "no-python"
 

@@ -14,7 +14,7 @@ class Wheel:
     """Built against the Paddle of the environment; the build tree is kept between runs."""
 
     template = "steps/wheel.sh.j2"
-    changes_host = False
+    changes_host = ""
     clears = False
     lacks = "internal"
 
