@@ -5,7 +5,7 @@ from __future__ import annotations
 from checks.finding import Check, Evidence, Finding, known, ok
 from provision.facts import pci
 from provision.facts.snapshot import Facts
-from provision.stack import targets
+from provision.paths import targets
 
 _SOURCE = "images/accelerators.toml"
 

@@ -13,6 +13,7 @@ from checks.registry import CHECKS
 from provision import stack
 from provision.facts import pci, snapshot
 from provision.facts.snapshot import Facts
+from provision.paths import targets
 
 _FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a known card can have
 
@@ -51,7 +52,7 @@ def _own_target(root: Path) -> str | None:
         found = pci.target_for(pci.devices(root))
     except Exception:  # the same reading fails again as a fact, and is shown there
         return None
-    return found if found in stack.targets() else None
+    return found if found in targets() else None
 
 
 def ask(facts: Facts, checks: Iterable[Check] = CHECKS) -> list[Finding]:

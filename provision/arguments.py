@@ -8,7 +8,7 @@ from pathlib import Path
 from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
 from provision.network import Network, hidden
-from provision.paths import cache_dir, data_dir, state_dir
+from provision.paths import cache_dir, data_dir, state_dir, targets
 from provision.words import text
 
 
@@ -89,8 +89,6 @@ def named(target: str, flag: str = "target") -> str:
     Raises PaddockError `unknown-target` (of a flag `backend`: `unknown-backend`),
     `no-target-for-card`.
     """
-    from provision.stack import targets
-
     if target == "auto":
         return found_target()
     if (name := ALIASES.get(target, target)) not in targets():
@@ -104,7 +102,6 @@ def found_target() -> str:
     Raises PaddockError `no-target-for-card` when this version has none for the card found.
     """
     from provision.facts.pci import devices, target_for
-    from provision.stack import targets
 
     name = target_for(devices()) or "loopback"
     if name != "loopback" and name not in targets():

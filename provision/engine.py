@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +82,8 @@ def runner(context: Context, options: Options, progress: Progress) -> Runner:
     The run's name holds the time and a random part: it names the folder of its logs, and marks
     its processes.
     """
+    import uuid
+
     from provision.run import Runner, Settings
 
     name = time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8]

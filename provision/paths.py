@@ -42,3 +42,8 @@ def state_dir() -> Path:
 def data_dir() -> Path:
     """What was made: environments and wheels."""
     return _home("data")
+
+
+def targets() -> list[str]:
+    """The targets this installation knows, by name."""
+    return sorted(path.parent.name for path in IMAGES.glob("*/stack.toml"))

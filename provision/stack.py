@@ -10,7 +10,7 @@ import msgspec
 
 from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
-from provision.paths import IMAGES
+from provision.paths import IMAGES, targets
 
 # Everything here may end in a command line, so the alphabet is closed: a value with a space, a
 # quote, `$(` or a newline is refused when the file is read. `\Z`, since `$` admits a newline.
@@ -77,11 +77,6 @@ class Stack(Table, frozen=True):
             "model": self.requirements["model"],
             "paddlenlp": chosen.paddlenlp,
         }
-
-
-def targets() -> list[str]:
-    """The targets this installation knows, by name."""
-    return sorted(path.parent.name for path in IMAGES.glob("*/stack.toml"))
 
 
 def stack_file(target: str) -> Path:

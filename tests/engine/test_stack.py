@@ -14,7 +14,8 @@ from packaging.markers import Marker
 
 from provision.errors import STACK, PaddockError
 from provision.lock import _blocks, _marker
-from provision.stack import load, targets
+from provision.paths import targets
+from provision.stack import load
 from provision.stack import stack_file as file_of
 from tests.engine.world import SMALL, World
 
