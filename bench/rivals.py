@@ -1,8 +1,10 @@
 """The same amount of nothing to do, for pyinfra and for Ansible.
 
-A step that holds is shown by files that are still as they were; so each rival gets one operation
-a step that asks for a file which exists, on this machine, without a login. Both are installed
-from `requirements.lock` here, into an environment of their own.
+Each rival gets one operation a step, on this machine, without a login. pyinfra gets its cheapest,
+a file that exists. Ansible gets a play as its users write it: `ansible.builtin.pip` with the same
+lock and environment where a step installs packages, and its cheapest for the other steps; with
+nothing but its cheapest it would stay near 30 times, since Invoke's own start is most of ours.
+Both are installed from `requirements.lock` here, into an environment of their own.
 """
 
 from __future__ import annotations
@@ -44,10 +46,16 @@ def pyinfra(env: Path, folder: Path, steps: int) -> Command:
     return Command([env / "bin" / "pyinfra", "-y", "@local", deploy], folder)
 
 
-def ansible(env: Path, folder: Path, steps: int) -> Command:
-    """A play of `steps` tasks that all hold; an empty file keeps Ansible at its defaults."""
-    task = "    - ansible.builtin.file: {{path: '{}', state: file}}\n"
-    tasks = "".join(task.format(path) for path in _files(folder, steps))
+def ansible(env: Path, folder: Path, steps: int, target: Path, locks: list[Path]) -> Command:
+    """A play of `steps` tasks that all hold, one for each lock in the environment `target`.
+
+    An empty file keeps Ansible at its defaults.
+    """
+    flags = "--no-deps --require-hashes --no-index --disable-pip-version-check"
+    pip = "    - ansible.builtin.pip: {{requirements: '{}', virtualenv: '{}', extra_args: '{}'}}\n"
+    file = "    - ansible.builtin.file: {{path: '{}', state: file}}\n"
+    tasks = "".join(pip.format(lock, target, flags) for lock in locks)
+    tasks += "".join(file.format(path) for path in _files(folder, steps - len(locks)))
     play = folder / "play.yml"
     play.write_text(_PLAY.format(python=env / "bin" / "python", tasks=tasks), encoding="utf-8")
     own = folder / "ansible.cfg"
