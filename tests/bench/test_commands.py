@@ -11,12 +11,26 @@ from bench.cost import Command
 from provision.engine import Options, prepare
 
 
-@pytest.mark.parametrize("rival", [rivals.pyinfra, rivals.ansible])
-def test_a_rival_has_one_operation_a_step_and_its_files_exist(rival, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    argv = rival(Path("/env"), tmp_path, 7).argv
-    assert Path(argv[0]).parent == Path("/env/bin")
-    asked = [path for path in tmp_path.glob("file*") if str(path) in argv[-1].read_text()]
-    assert len(asked) == 7
+def test_pyinfra_has_one_operation_a_step_and_its_files_exist(tmp_path: Path) -> None:
+    command = rivals.pyinfra(Path("/env"), tmp_path, 7)
+    assert Path(command.argv[0]).parent == Path("/env/bin")
+    assert len(asked(tmp_path, Path(command.argv[-1]))) == 7
+
+
+def test_ansible_has_one_task_a_step_and_pip_for_each_lock(tmp_path: Path) -> None:
+    locks = [Path("/a/framework.txt"), Path("/a/model.txt")]
+    command = rivals.ansible(Path("/env"), tmp_path, 7, Path("/home/env"), locks)
+    play = Path(command.argv[-1]).read_text(encoding="utf-8")
+    assert Path(command.argv[0]).parent == Path("/env/bin")
+    assert len(asked(tmp_path, Path(command.argv[-1]))) == 5
+    assert play.count("ansible.builtin.pip") == 2
+    assert all(str(lock) in play for lock in locks)
+
+
+def asked(folder: Path, script: Path) -> list[Path]:
+    """The files that exist and that the script asks for."""
+    text = script.read_text(encoding="utf-8")
+    return [path for path in folder.glob("file*") if str(path) in text]
 
 
 def test_pip_does_every_step_of_the_stack_with_its_locks(tmp_path: Path) -> None:
