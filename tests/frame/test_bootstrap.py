@@ -20,6 +20,8 @@ from tests.frame.conftest import BASE, Launcher
 from tests.frame.index import served
 from tests.lab.needs import needs, succeeds
 
+pytestmark = pytest.mark.slow  # each makes a whole environment
+
 
 def environments(launcher: Launcher) -> list[Path]:
     """The folders of environments, complete or not, without the links that name them."""

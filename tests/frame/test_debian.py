@@ -9,6 +9,8 @@ import pytest
 from tests.frame.conftest import Launcher
 from tests.frame.test_bootstrap import refused
 
+pytestmark = pytest.mark.slow  # each makes a whole environment
+
 
 def asked(launcher: Launcher) -> list[str]:
     """What apt-get was told to do, without its options."""
