@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 from provision import engine
 from provision.console import consent, show, show_json
@@ -77,7 +78,7 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
     from provision import undo as undoing
 
     site = options.site
-    with guard.signals() if dry_run else guard.exclusive(site), guard.signals():
+    with nullcontext() if dry_run else guard.exclusive(site), guard.signals():
         folders, packages = undoing.made(site), undoing.host_packages(site)
         agreed = bool(packages) and not dry_run and _agreed(packages, yes=yes)
         if not dry_run:

@@ -53,7 +53,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
 
     Raises PaddockError: `busy`, `consent-needed`, `declined`, what a step meets, `smoke-failed`.
     """
-    with guard.exclusive(options.site), guard.signals(), guard.storage():
+    with guard.exclusive(options.site), guard.signals():
         engine.tidy(options.site)
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
