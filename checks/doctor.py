@@ -8,13 +8,20 @@ from pathlib import Path
 
 import msgspec
 
-from checks.finding import Check, Evidence, Finding, UnreadError
+from checks.finding import Check, Evidence, Finding, State, UnreadError
 from checks.registry import CHECKS
 from provision import stack
-from provision.facts import pci, snapshot
+from provision.facts import pci, pci_text, snapshot
 from provision.facts.snapshot import Facts
 from provision.paths import targets
 
+# By which states of an earlier check a finding of each state is explained.
+_EXPLAINED: Mapping[str, tuple[State, ...]] = {
+    "absent": ("error", "follows"),
+    "warning": ("error", "follows"),
+    "error": ("error", "follows"),
+    "unknown": ("error", "follows", "unknown"),
+}
 _FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a known card can have
 
 
@@ -49,7 +56,7 @@ def _own_target(root: Path) -> str | None:
     Otherwise the check of the accelerators says so; the rest can still be examined.
     """
     try:
-        found = pci.target_for(pci.devices(root))
+        found = pci.target_for(pci_text.collect(root))
     except Exception:  # the same reading fails again as a fact, and is shown there
         return None
     return found if found in targets() else None
@@ -66,16 +73,18 @@ def ask(facts: Facts, checks: Iterable[Check] = CHECKS) -> list[Finding]:
 def _answer(check: Check, facts: Facts, found: Mapping[str, Finding]) -> Finding:
     """The finding of one check, or `follows` where an earlier one explains it.
 
-    What stands behind something that is absent or unknown cannot be asked at all. Behind an error
-    it is asked, and only a bad answer is taken for a consequence.
+    What stands behind something that is absent cannot be asked at all. Behind an error it is
+    asked, and only a bad answer is taken for a consequence; behind something unknown, only
+    another unknown.
     """
+    if check.devices and facts.device not in check.devices:
+        return Finding("apart", id=check.id)
     parents = [found[name] for name in check.needs]
-    if cause := next((one for one in parents if one.state in ("absent", "unknown")), None):
+    if cause := next((one for one in parents if one.state == "absent"), None):
         return Finding("follows", id=check.id, follows=cause.id)
     finding = msgspec.structs.replace(_ask(check, facts), id=check.id)
-    if finding.state == "ok":
-        return finding
-    cause = next((one for one in parents if one.state in ("error", "follows")), None)
+    explained = _EXPLAINED.get(finding.state, ())
+    cause = next((one for one in parents if one.state in explained), None)
     if cause is None:
         return finding
     root = cause.follows or cause.id

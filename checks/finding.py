@@ -12,8 +12,8 @@ from provision.facts.snapshot import Facts, Unread
 from provision.words import text
 
 # `absent`: not there, and rightly so (nothing is provisioned yet). `follows`: a consequence of
-# what another check found.
-State = Literal["ok", "absent", "warning", "error", "unknown", "follows"]
+# what another check found. `apart`: the question does not arise on this machine.
+State = Literal["ok", "absent", "warning", "error", "unknown", "follows", "apart"]
 T = TypeVar("T")
 
 
@@ -47,7 +47,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     def part(self, name: str) -> str:
         """One sentence, `what`, `cause` or `fix`, in the user's language; "" for a good finding."""
-        if self.state in ("ok", "follows"):
+        if self.state in ("ok", "follows", "apart"):
             return ""
         general = self.case in ("unread", "crashed")
         key = f"check.{self.case}" if general else f"check.{self.id}.{self.case}"
@@ -55,11 +55,18 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One check: its id, the checks whose findings explain its own, and the question itself."""
+    """One check: its id, the checks whose findings explain its own, and the question itself.
+
+    `devices` are Paddle's device types that the question is about; none means all.
+    """
 
     id: str
     run: Callable[[Facts], Finding]
     needs: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+
+
+APART = Finding("apart")
 
 
 def ok(line: str, where: str) -> Finding:

@@ -24,6 +24,7 @@ _KIND: Final[dict[State, tuple[str, str]]] = {
     "unknown": ("open", "none"),
     "absent": ("notApplicable", "none"),
     "follows": ("notApplicable", "none"),
+    "apart": ("notApplicable", "none"),
 }
 
 

@@ -25,6 +25,25 @@ def installed(site_packages: Path) -> dict[tuple[str, str], Path]:
     return found
 
 
+def eggs(site_packages: Path) -> dict[str, str]:
+    """Name -> version of what was installed the older way, with an `.egg-info` (Debian, conda)."""
+    found = {}
+    for path in sorted(site_packages.glob("*.egg-info")):
+        text = record(path / "PKG-INFO" if path.is_dir() else path)
+        fields = dict(re.findall(r"^(Name|Version): *(\S+)\s*$", text, re.MULTILINE))
+        if len(fields) == len(("Name", "Version")):
+            found[normal(fields["Name"])] = fields["Version"]
+    return found
+
+
+def record(path: Path) -> str:
+    """A file of a distribution's folder; "" when it is not there or not readable."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def pins(text: str, python: str) -> dict[str, str]:
     """Name and version of each `==` pin of a lock that applies to a Python version (`3.11.7`).
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provision import seal
+from provision.errors import PaddockError
 from provision.network import Network
 from provision.paths import IMAGES, cache_dir
 from provision.site import Site
@@ -61,7 +62,7 @@ def holding(options: Options) -> int | None:
 def prepare(options: Options) -> Context:
     """The stack, and the facts that a plan needs.
 
-    Raises PaddockError of the classes `stack-*`, `unknown-*`.
+    Raises PaddockError of the classes `stack-*`, `unknown-*`, and `no-steps`.
     """
     from packaging.specifiers import SpecifierSet
 
@@ -71,6 +72,8 @@ def prepare(options: Options) -> Context:
 
     loaded = stack.load(options.stack or stack.stack_file(options.target))
     release = loaded.release(options.release)
+    if not loaded.steps:
+        raise PaddockError("no-steps", target=loaded.target)
     fits = SpecifierSet(loaded.python)
     found = next(interpreters(lambda version: "{}.{}".format(*version) in fits), None)
     return Context(loaded, options.folder, release, options.site, found[0] if found else None)

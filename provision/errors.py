@@ -27,6 +27,7 @@ STATUS: Final[dict[str, int]] = {
     "flags-apart": USAGE,
     "bad-text": USAGE,
     "no-target-for-card": USAGE,
+    "no-steps": USAGE,
     "consent-needed": USAGE,
     "declined": USAGE,
     "unknown-failure": USAGE,

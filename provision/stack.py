@@ -26,12 +26,31 @@ Kind = Literal["toolchain", "venv", "packages", "wheel", "install"]
 
 
 class Release(Table, frozen=True):
-    """One named set of versions that go together, and where that is known from."""
+    """One named set of versions that go together, and where that is known from.
+
+    `pins` are versions of what no package index has, by name: "driver", "cann", "tops", "plugin".
+    """
 
     framework: list[Requirement]
     paddlenlp: list[Requirement]
     source: str
     seen: str
+    pins: dict[Name, str] = msgspec.field(default_factory=dict)
+
+
+class Container(Table, frozen=True):
+    """What a container needs of the host to use the cards.
+
+    `devices` are device nodes, `*` standing for a card's number; `mounts` are paths of the host
+    that it sees at the same place; `shm` is the least size of /dev/shm in bytes.
+    """
+
+    devices: list[str]
+    mounts: list[str]
+    shm: int
+    source: str
+    seen: str
+    runtime: str = ""
 
 
 class Step(Table, frozen=True):
@@ -57,6 +76,7 @@ class Stack(Table, frozen=True):
     requirements: dict[Literal["build", "model"], list[Requirement]]
     releases: dict[Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9._-]+\Z")], Release]
     steps: list[Step]
+    container: Container | None = None
 
     def release(self, name: str | None) -> str:
         """The name of a release that exists; the default for None.
@@ -92,7 +112,7 @@ def load(path: Path) -> Stack:
     Raises PaddockError `stack-missing`, `stack-syntax`, `stack-field` (with the field's path and
     the nearest name) or `stack-type`.
     """
-    stack = read(path, Stack, Release, Step)
+    stack = read(path, Stack, Release, Step, Container)
     _check_names(path, stack)
     return stack
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from checks.logs.catalogue import Failure, causes, failures
 from checks.logs.lines import Counted
 from checks.logs.literals import words
-from checks.logs.search import Searcher
+from checks.logs.pieces import pieces
+from checks.logs.search import RING, Searcher
 from checks.logs.source import DAMAGED, Log
 from checks.logs.telling import WORDS, Spot, Telling
-from checks.logs.window import Window, shown, windows
+from checks.logs.window import Window, shown
 
 CONTEXT = 2  # lines shown above and below a find
 
@@ -55,7 +57,7 @@ class Scan:
         self.read.append(read)
         self._counted.append(counted)
         try:
-            for window, numbers in self._searcher.each(windows(log.stream, log.plain)):
+            for window, numbers in self._searcher.each(pieces(log.stream, log.plain, RING)):
                 counted.pass_by(window)
                 self._window(window, numbers)
                 read.bytes = window.offset + window.stop - window.start
@@ -78,25 +80,22 @@ class Scan:
 
     def _window(self, window: Window, numbers: Iterable[int]) -> None:
         """Look closer at the lines that hold these words."""
-        seen: set[tuple[str, int]] = set()
+        seen = _Seen(window)
         for number in numbers:
             word = self._words[number]
             if number < len(self._behind):
-                self._word(window, word, seen)
-            else:
+                self._word(word, seen)
+            elif not self.finds:  # the telling lines are for when nothing is known
                 self.telling.look(window, len(self.read) - 1, word)
 
-    def _word(self, window: Window, word: bytes, seen: set[tuple[str, int]]) -> None:
+    def _word(self, word: bytes, seen: _Seen) -> None:
         """Try the patterns behind a word on every line that holds it."""
-        place = window.start
-        while (place := window.data.find(word, place, window.stop)) >= 0:
-            begin, end = window.line(place)
-            line = shown(bytes(window.data[begin:end]))
-            for entry in self._behind[word]:
-                if (entry.id, begin) not in seen and entry.matches(line):
-                    seen.add((entry.id, begin))
-                    self._found(entry, window, (begin, end), line)
-            place = max(end, place + 1)
+        tried = [(entry, entry.matcher, seen.of[entry.id]) for entry in self._behind[word]]
+        for begin, end, line in seen.lines(word):
+            for entry, matches, known in tried:
+                if begin not in known and matches(line):
+                    known.add(begin)
+                    self._found(entry, seen.window, (begin, end), line)
 
     def _found(self, entry: Failure, window: Window, span: tuple[int, int], line: str) -> None:
         if entry.id not in self.finds:
@@ -105,6 +104,27 @@ class Scan:
             above, below = window.before(begin, CONTEXT), window.after(end, CONTEXT)
             self.finds[entry.id] = Find(entry, spot, above, below)
         self.finds[entry.id].count += 1
+
+
+class _Seen:
+    """The lines of a window that were looked at; `of` each entry, where those begin that show it."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.of: defaultdict[str, set[int]] = defaultdict(set)
+        self._texts: dict[int, str] = {}
+
+    def lines(self, word: bytes) -> Iterator[tuple[int, int, str]]:
+        """Begin, end and text of each line that holds a word."""
+        window, texts = self.window, self._texts
+        data, place, stop = window.data, window.start, window.stop
+        while (place := data.find(word, place, stop)) >= 0:
+            begin, end = window.line(place)
+            line = texts.get(begin)
+            if line is None:  # words stand within words, so many a line comes twice
+                line = texts[begin] = shown(bytes(data[begin:end]))
+            yield begin, end, line
+            place = max(end, place + 1)
 
 
 def _by_word(known: Iterable[Failure]) -> dict[bytes, list[Failure]]:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
-from checks.logs.window import RING, Window
+from checks.logs.colours import ESCAPE, broken, uncoloured
+from checks.logs.pieces import Piece
+from checks.logs.window import Window
 
 SMALL = 1 << 16  # bytes: up to here preparing the fast search takes longer than the plain one
-AHEAD = RING - 1  # windows that are searched side by side
+THREADS = min(max(len(os.sched_getaffinity(0)), 2), 4)  # pieces that are read and searched at once
+RING = THREADS + 2  # windows in memory: one that waits for a thread, one that is looked at
 
-Search = Callable[[Window], list[int]]
+Found = tuple[Window, list[int]]
+Search = Callable[[Window], Found]
+_Look = Callable[[Window], list[int]]
 
 
 class Searcher:
@@ -23,45 +32,55 @@ class Searcher:
     """
 
     def __init__(self, words: Sequence[bytes]) -> None:
-        self._words = words
-        self._fast: list[Search] = []
+        self._plain = plain(words)
+        self._fast = functools.cache(lambda: fast(words))
         self.slow = False
 
-    def each(self, row: Iterator[Window]) -> Iterator[tuple[Window, list[int]]]:
-        """Each window with the numbers of its words, in the order of the log."""
-        for window in row:
+    def each(self, row: Iterator[Piece]) -> Iterator[Found]:
+        """Each window with the numbers of its words, in the order of the log.
+
+        A window has no colours left that stand within one of the words.
+        """
+        for piece in row:
+            window = piece()
             if window.stop - window.start <= SMALL:
-                yield window, plain(self._words)(window)
+                yield self._plain(window)
             else:
-                self._prepare()
-                yield from self._ahead(itertools.chain([window], row))
+                again = functools.partial(_same, window)
+                yield from _side_by_side(itertools.chain([again], row), self._search())
 
-    def _prepare(self) -> None:
-        """Make the fast search ready, once."""
+    def _search(self) -> Search:
+        """The fast search if there is one."""
         try:
-            self._fast = self._fast or [fast(self._words) for _ in range(AHEAD)]
+            return self._fast()
         except ImportError:
-            self._fast, self.slow = [plain(self._words)] * AHEAD, True
+            self.slow = True
+            return self._plain
 
-    def _ahead(self, row: Iterator[Window]) -> Iterator[tuple[Window, list[int]]]:
-        """Search windows side by side; none before the search that it takes its turn in is free."""
-        waiting: deque[tuple[Window, Future[list[int]]]] = deque()
-        with ThreadPoolExecutor(AHEAD) as pool:
-            for window, look in zip(row, itertools.cycle(self._fast), strict=False):
-                waiting.append((window, pool.submit(look, window)))
-                if len(waiting) == AHEAD:
-                    done, found = waiting.popleft()
-                    yield done, found.result()
-            for done, found in waiting:
-                yield done, found.result()
+
+def _side_by_side(row: Iterator[Piece], search: Search) -> Iterator[Found]:
+    """Read and search some pieces at once; what comes of them in their order."""
+    waiting: deque[Future[Found]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        for piece in row:
+            waiting.append(pool.submit(lambda piece: search(piece()), piece))
+            if len(waiting) > THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _same(window: Window) -> Window:
+    return window
 
 
 def plain(words: Sequence[bytes]) -> Search:
     """Looks for one word after the other: nothing to prepare, right for small logs."""
 
-    def search(window: Window) -> list[int]:
+    def search(window: Window) -> Found:
+        window = _uncoloured(window)
         data, start, stop = window.data, window.start, window.stop
-        return [n for n, word in enumerate(words) if data.find(word, start, stop) >= 0]
+        return window, [n for n, word in enumerate(words) if data.find(word, start, stop) >= 0]
 
     return search
 
@@ -71,17 +90,47 @@ def fast(words: Sequence[bytes]) -> Search:
 
     A pass for each of two hundred words would take a hundred times as long.
     """
+    look = _compiled(words)
+    parts = functools.cache(lambda: _compiled(broken(words)))  # takes half a second
+
+    def search(window: Window) -> Found:
+        coloured = window.data.find(ESCAPE, window.start, window.stop) >= 0
+        if coloured and parts()(window):
+            window = _uncoloured(window)
+        return window, look(window)
+
+    return search
+
+
+def _compiled(words: Sequence[bytes]) -> _Look:
+    """One pass for all words, in any number of threads: each has a scratch space of its own."""
     hyperscan = importlib.import_module("hyperscan")
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
         expressions=list(words), ids=list(range(len(words))), elements=len(words), literal=True,
         flags=hyperscan.HS_FLAG_SINGLEMATCH,  # whether, not where: one call a word at most
     )  # fmt: skip
+    own = threading.local()
 
-    def search(window: Window) -> list[int]:
+    def look(window: Window) -> list[int]:
+        if not hasattr(own, "scratch"):
+            own.scratch = hyperscan.Scratch(database)
         found: list[int] = []
         data = memoryview(window.data)[window.start : window.stop]
-        database.scan(data, match_event_handler=lambda n, *_: found.append(n))
+        database.scan(data, lambda n, *_: found.append(n), scratch=own.scratch)
         return sorted(set(found))
 
-    return search
+    return look
+
+
+def _uncoloured(window: Window) -> Window:
+    """The same without the codes that colour a terminal; they may stand within a word."""
+    if window.data.find(ESCAPE, 0, window.end) < 0:
+        return window
+    places = (0, window.start, window.stop, window.end)
+    parts = [uncoloured(window.data[low:high]) for low, high in itertools.pairwise(places)]
+    head, body, rest = map(len, parts)
+    return replace(
+        window, data=b"".join(parts), start=head, stop=head + body, end=head + body + rest,
+        exact=False,
+    )  # fmt: skip

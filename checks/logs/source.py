@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -35,10 +36,10 @@ class Log:
             reason = getattr(error, "strerror", None) or str(error)
             raise PaddockError("bad-file", file=name, reason=reason) from None
         if head.startswith(_GZIP):
-            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream))
+            stream = cast(io.BufferedReader, gzip.GzipFile(fileobj=stream))
         elif head.startswith(_ZSTD):
             stream = self._unpacked(stream)
-        self.plain = stream is self._raw and name != "-"
+        self.plain = stream is self._raw and name != "-" and _has_size(stream)
         self.stream: BinaryIO = cast(BinaryIO, self._decoded(stream))
 
     def _unpacked(self, stream: io.BufferedReader) -> io.BufferedReader:
@@ -76,6 +77,12 @@ class Log:
             self._process.wait()
         if self.name != "-":
             self._raw.close()
+
+
+def _has_size(stream: io.BufferedReader) -> bool:
+    """Whether it is a file of a known size: no pipe, and none that the kernel makes up."""
+    status = os.fstat(stream.fileno())
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0
 
 
 def _feed(source: io.BufferedReader, sink: BinaryIO | None) -> None:
@@ -117,7 +124,7 @@ class _Utf8(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         """The next bytes; 0 at the end."""
         while not self._rest:
-            piece = self._stream.read(1 << 16)
+            piece = self._stream.read1(1 << 16)
             self._rest = self._decoder.decode(piece, not piece).encode("utf-8", "replace")
             if not piece:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,10 +17,26 @@ _LIMIT = 20.0  # seconds
 _ASK = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 
 
-class Environment(msgspec.Struct, frozen=True):
-    """A provisioned environment. `version` is None when its interpreter does not answer.
+class Oddity(msgspec.Struct, frozen=True):
+    """Something that an installer would not leave. `names` are distributions, `where` paths.
 
-    `site_packages` is "" when it has no such folder yet.
+    `twice`: two versions in one folder; `shadowed`: one in a folder that comes later; `leftover`:
+    the rest of a removed one (`~addle`); `torn`: a record without METADATA; `overwritten`: two
+    distributions brought the same file with different content.
+    """
+
+    kind: Literal["twice", "shadowed", "leftover", "torn", "overwritten"]
+    names: list[str]
+    where: list[str]
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """A Python environment. `version` is None when its interpreter does not answer.
+
+    `site_packages` is "" when it has no such folder yet; of several it is the one with Paddle, else
+    the first. What follows is read for any environment, not only for a provisioned one: `folders`
+    are all such folders in their order, `wheels` the tags of each distribution's wheel, `program`
+    the file that really runs, `cxx` the compiler that builds extensions for it, "" when unknown.
     """
 
     python: str
@@ -27,6 +44,13 @@ class Environment(msgspec.Struct, frozen=True):
     problem: str
     packages: dict[str, str]
     site_packages: str = ""
+    kind: Literal["venv", "conda", "system", ""] = ""
+    prefix: str = ""
+    folders: list[str] = []
+    wheels: dict[str, list[str]] = {}
+    oddities: list[Oddity] = []
+    program: str = ""
+    cxx: str = ""
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -7,33 +7,35 @@ from pathlib import Path
 
 import msgspec
 
+from provision.facts import pci_sysfs
 from provision.paths import IMAGES
 
-_CLASS = "1200"  # "processing accelerator"; a NIC or a VGA of the same vendor is none
+CLASS = "1200"  # "processing accelerator"; a NIC or a VGA of the same vendor is none
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row of `images/accelerators.toml`: what a vendor:device pair is known to be.
 
-    `target` is the stack for it, None where there is none; `boards` maps the subsystem's
-    vendor:device to the card that carries the chip.
+    `generation` is None where no source tells it; `target` is the stack for it, None where there is
+    none; `boards` maps the subsystem's vendor:device to the card that carries the chip.
     """
 
     vendor: str
     device: str
     name: str
-    generation: str
     source: str
     seen: str
+    generation: str | None = None
     target: str | None = None
     boards: dict[str, str] = {}
 
 
 class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A vendor id whose accelerators this tool looks for."""
+    """A vendor id whose accelerators this tool looks for; `device` is Paddle's type for them."""
 
     id: str
     name: str
+    device: str
     source: str
     seen: str
 
@@ -46,9 +48,13 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Device(msgspec.Struct, frozen=True):
-    """An accelerator on the bus. Ids are four hex digits; what sysfs does not tell is None.
+    """An accelerator on the bus. What its source does not tell is None.
 
-    `name` is None for a model that is not in the catalogue.
+    Ids are four hex digits; `device` is "" where a text tells only the vendor. `name` is None for a
+    model that is not in the catalogue. Speeds are giga-transfers a second of each lane, widths are
+    lanes; `max_*` is what the card itself can do. `driver` is the kernel driver that holds it.
+    `physical` is the slot of the card of which this one is a virtual function, `functions` how
+    many such functions it has now. A `revision` of "ff" means that the card no longer answered.
     """
 
     slot: str
@@ -61,30 +67,33 @@ class Device(msgspec.Struct, frozen=True):
     generation: str | None
     board: str | None
     target: str | None
+    link_speed_gt: float | None = None
+    link_width: int | None = None
+    max_link_speed_gt: float | None = None
+    max_link_width: int | None = None
+    driver: str | None = None
+    physical: str | None = None
+    functions: int | None = None
+    revision: str | None = None
+    enabled: bool | None = None
 
     @property
     def ids(self) -> str:
         """vendor:device, as lspci prints it."""
-        return f"{self.vendor}:{self.device}"
+        return f"{self.vendor}:{self.device or '????'}"
 
 
 def devices(root: Path = Path("/")) -> list[Device]:
-    """The accelerators of known vendors, in the order of their slots.
+    """The accelerators of known vendors in sysfs, in the order of their slots.
 
     `root` is the prefix of sysfs. Without a device of class 1200 nothing else is read.
     """
-    folders = (root / "sys/bus/pci/devices").glob("*")
-    found = [path for path in sorted(folders) if _hex(path / "class", 6)[:4] == _CLASS]
+    folders = sorted((root / "sys/bus/pci/devices").glob("*"))
+    found = [path for path in folders if pci_sysfs.hexadecimal(path / "class", 6)[:4] == CLASS]
     if not found:
         return []
     known = catalogue()
-    vendors = {vendor.id: vendor for vendor in known.vendors}
-    ids = [(path, _hex(path / "vendor"), _hex(path / "device")) for path in found]
-    return [
-        _device(path, vendors[vendor], device, known.models)
-        for path, vendor, device in ids
-        if vendor in vendors
-    ]
+    return [device for path in found if (device := _device(path, known))]
 
 
 def catalogue() -> Catalogue:
@@ -104,17 +113,21 @@ def target_for(found: Iterable[Device]) -> str | None:
     return wanted.pop() if len(wanted) == 1 else None
 
 
-def _device(path: Path, vendor: Vendor, device: str, models: list[Model]) -> Device:
-    """One device with what the catalogue says about it."""
-    model = next((row for row in models if (row.vendor, row.device) == (vendor.id, device)), None)
-    parts = (_hex(path / "subsystem_vendor"), _hex(path / "subsystem_device"))
-    subsystem = ":".join(parts) if all(parts) else None
+def described(
+    known: Catalogue, slot: str, vendor_id: str, device: str, subsystem: str | None
+) -> Device | None:
+    """An accelerator with what the catalogue says about it; None for a vendor not in it."""
+    vendor = next((row for row in known.vendors if row.id == vendor_id), None)
+    if not vendor:
+        return None
+    ids = (vendor_id, device)
+    model = next((row for row in known.models if (row.vendor, row.device) == ids), None)
     return Device(
-        slot=path.name,
-        vendor=vendor.id,
+        slot=slot,
+        vendor=vendor_id,
         device=device,
         subsystem=subsystem,
-        numa_node=_numa_node(path),
+        numa_node=None,
         vendor_name=vendor.name,
         name=model.name if model else None,
         generation=model.generation if model else None,
@@ -123,21 +136,30 @@ def _device(path: Path, vendor: Vendor, device: str, models: list[Model]) -> Dev
     )
 
 
-def _numa_node(path: Path) -> int | None:
-    """The NUMA node; sysfs says -1 where the firmware tells none."""
-    text = _read(path / "numa_node")
-    return int(text) if text.isdecimal() else None
-
-
-def _hex(path: Path, digits: int = 4) -> str:
-    """An id such as `0x19e5` as lower-case digits; "" when it is not one."""
-    text = _read(path).lower().removeprefix("0x")
-    return text if len(text) == digits and set(text) <= set("0123456789abcdef") else ""
-
-
-def _read(path: Path) -> str:
-    """A small file of sysfs; "" when it is absent or the device just went away."""
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""
+def _device(path: Path, known: Catalogue) -> Device | None:
+    """One device with all that sysfs tells."""
+    hexadecimal, text = pci_sysfs.hexadecimal, pci_sysfs.text
+    subsystem = [hexadecimal(path / f"subsystem_{part}") for part in ("vendor", "device")]
+    device = described(
+        known,
+        path.name,
+        hexadecimal(path / "vendor"),
+        hexadecimal(path / "device"),
+        ":".join(subsystem) if all(subsystem) else None,
+    )
+    if not device:
+        return None
+    enables = pci_sysfs.number(path / "enable")  # how often it was enabled
+    return msgspec.structs.replace(
+        device,
+        numa_node=pci_sysfs.number(path / "numa_node"),
+        link_speed_gt=pci_sysfs.speed(text(path / "current_link_speed")),
+        link_width=pci_sysfs.width(text(path / "current_link_width")),
+        max_link_speed_gt=pci_sysfs.speed(text(path / "max_link_speed")),
+        max_link_width=pci_sysfs.width(text(path / "max_link_width")),
+        driver=pci_sysfs.linked(path / "driver"),
+        physical=pci_sysfs.linked(path / "physfn"),
+        functions=pci_sysfs.number(path / "sriov_numvfs"),
+        revision=hexadecimal(path / "revision", 2) or None,
+        enabled=None if enables is None else enables > 0,
+    )

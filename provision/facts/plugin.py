@@ -39,14 +39,31 @@ class Plugin(msgspec.Struct, frozen=True):
     proved: float | None = None
 
 
-def collect(site: Site, device: str, fresh: bool = False) -> Plugin | None:
-    """The plugin of a target's environment; None while there is no environment.
+class Place(msgspec.Struct, frozen=True):
+    """An interpreter, the folder of its packages with Paddle, and the file that keeps the proof.
 
-    A load that succeeded is remembered while all that it rests on is unchanged; `fresh` repeats it.
+    Without such a file (None) nothing is remembered, as for an environment of the user's own.
     """
+
+    python: Path
+    packages: Path
+    proof: Path | None = None
+
+
+def collect(site: Site, device: str, fresh: bool = False) -> Plugin | None:
+    """The plugin of a target's environment; None while there is no environment."""
     packages = site.site_packages
     if packages is None:
         return None
+    return examine(Place(site.python, packages, site.state / "plugin.json"), device, fresh)
+
+
+def examine(place: Place, device: str, fresh: bool = False) -> Plugin:
+    """The plugin of any environment with Paddle.
+
+    A load that succeeded is remembered while all that it rests on is unchanged; `fresh` repeats it.
+    """
+    packages = place.packages
     folder = plugin_folder(packages)
     files = sorted(folder.glob("*.so")) if folder else []
     libraries = [elf.read(path, "PD_") for path in files]
@@ -57,7 +74,7 @@ def collect(site: Site, device: str, fresh: bool = False) -> Plugin | None:
         return _with(looked, Loaded("absent", line, "files"))
     if broken := next((library for library in libraries if library.problem), None):
         return _with(looked, Loaded("broken", f"{broken.path}: {broken.problem}", "files"))
-    return _tried(looked, site, device, fresh)
+    return _tried(looked, place, device, fresh)
 
 
 def plugin_folder(site_packages: Path) -> Path | None:
@@ -68,13 +85,15 @@ def plugin_folder(site_packages: Path) -> Path | None:
     return Path(root) if root else None
 
 
-def _tried(looked: Plugin, site: Site, device: str, fresh: bool) -> Plugin:
+def _tried(looked: Plugin, place: Place, device: str, fresh: bool) -> Plugin:
     """The verdict of a load, remembered or of now."""
-    proof = Proof(site.state / "plugin.json", _conditions(device), _witnesses(looked, site))
+    if place.proof is None:
+        return _with(looked, load(place.python, device))
+    proof = Proof(place.proof, _conditions(device), _witnesses(looked, place))
     known = None if fresh else proof.recall(Loaded)
     if known:
         return msgspec.structs.replace(_with(looked, known.value), proved=known.time)
-    made = load(site.python, device)
+    made = load(place.python, device)
     if made.verdict == "loads":
         proof.keep(made)
     return _with(looked, made)
@@ -95,10 +114,10 @@ def _conditions(device: str) -> dict[str, str]:
     return {"device": device, "variables": digest.hexdigest()}
 
 
-def _witnesses(looked: Plugin, site: Site) -> list[Witness]:
+def _witnesses(looked: Plugin, place: Place) -> list[Witness]:
     """The files that a load depends on, as they are now."""
-    packages = site.site_packages or site.env
-    paths = [site.python, *map(Path, looked.files)]
+    packages = place.packages
+    paths = [place.python, *map(Path, looked.files)]
     paths += [packages / "paddle" / name for name in _PADDLE]
     paths += sorted(packages.glob("paddlepaddle*.dist-info/RECORD"))
     return [Witness.of(path) for path in paths if path.is_file()]

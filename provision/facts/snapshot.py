@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -11,16 +12,27 @@ from typing import TypeVar
 import msgspec
 
 from provision.facts import (
+    accounts,
     compilers,
     disk,
+    folders,
     installed,
+    kernel,
     leftover,
+    limits,
+    linkage,
     loading,
     machine,
+    nodes,
+    outputs,
     pci,
+    pci_text,
     plugin,
+    process_libraries,
     pythons,
+    questions,
     settings,
+    variables,
 )
 from provision.network import hide_secrets
 from provision.paths import IMAGES
@@ -34,6 +46,9 @@ class Unread(msgspec.Struct, frozen=True):
     """What stands for a fact that could not be read, and why."""
 
     reason: str
+
+
+UNASKED = Unread("not collected")
 
 
 class Python(msgspec.Struct, frozen=True):
@@ -62,6 +77,16 @@ class Facts(msgspec.Struct, frozen=True):
     comparison: installed.Comparison | Unread | None
     plugin: plugin.Plugin | Unread | None
     leftover: leftover.Leftover | Unread
+    outputs: list[questions.Output] | Unread = UNASKED
+    limits: limits.Limits | Unread = UNASKED
+    kernel: kernel.Kernel | Unread = UNASKED
+    accounts: accounts.Accounts | Unread = UNASKED
+    variables: dict[str, str] | Unread = UNASKED
+    folders: list[folders.Folder] | Unread = UNASKED
+    nodes: list[nodes.Node] | Unread = UNASKED
+    holders: nodes.Holders | Unread = UNASKED
+    runtime: process_libraries.Runtime | Unread = UNASKED
+    linkage: list[linkage.Linkage] | Unread | None = None
 
 
 def collect(stack: Stack, fresh: bool = False, root: Path = Path("/")) -> Facts:
@@ -76,11 +101,21 @@ def collect(stack: Stack, fresh: bool = False, root: Path = Path("/")) -> Facts:
         "python": _begin(60, lambda: _python(stack.python)),
         "compiler": _begin(70, compilers.collect),
         "settings": _begin(10, settings.collect),
-        "accelerators": _begin(10, lambda: pci.devices(root)),
+        "accelerators": _begin(20, lambda: pci_text.collect(root)),
         "environment": _begin(30, lambda: installed.environment(site)),
         "comparison": _begin(30, lambda: _comparison(site, stack)),
         "plugin": _begin(2 * loading.LIMIT + 30, lambda: plugin.collect(site, stack.device, fresh)),
         "leftover": _begin(10, lambda: leftover.collect(site)),
+        "limits": _begin(10, lambda: limits.collect(root)),
+        "kernel": _begin(20, lambda: kernel.collect(root)),
+        "accounts": _begin(10, lambda: accounts.collect(root)),
+        "variables": _begin(10, variables.collect),
+        "folders": _begin(10, folders.collect),
+        "nodes": _begin(10, lambda: nodes.collect(root)),
+        "holders": _begin(10, lambda: nodes.holders(root)),
+        "runtime": _begin(20, lambda: process_libraries.runtime(os.environ, root)),
+        "linkage": _begin(60, lambda: _linkage(site)),
+        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root)),
     }
     values = {name: reading() for name, reading in readings.items()}
     return Facts(stack.target, stack.device, stack, **values)  # type: ignore[arg-type]
@@ -107,6 +142,25 @@ def _begin(limit: float, read: Callable[[], T]) -> Callable[[], T | Unread]:
         return outcome[0] if outcome else Unread(f"no answer within {limit:.0f} s")
 
     return finish
+
+
+def _devices(stack: Stack, root: Path) -> set[str]:
+    """The device types to ask about: the target's, and those of the cards that are there."""
+    try:
+        vendors = {card.vendor for card in pci_text.collect(root)}
+    except OSError:  # said by the fact `accelerators`
+        vendors = set()
+    return {stack.device} | {one.device for one in pci.catalogue().vendors if one.id in vendors}
+
+
+def _linkage(site: Site) -> list[linkage.Linkage] | None:
+    """How the device plugins of an environment would link; None without an environment."""
+    if site.site_packages is None:
+        return None
+    folder = plugin.plugin_folder(site.site_packages)
+    files = sorted(folder.glob("*.so")) if folder else []
+    host = process_libraries.paddle_host(site.site_packages, site.python)
+    return linkage.collect(files, os.environ, host=host)
 
 
 def _python(wanted: str) -> Python:

@@ -38,13 +38,27 @@ def test_a_bad_answer_behind_an_error_is_a_consequence_a_good_one_counts(healthy
                     "d": ("follows", "a"), "e": ("error", "")}  # fmt: skip
 
 
-@pytest.mark.parametrize("state", ["absent", "unknown"])
-def test_what_stands_behind_nothing_is_not_asked(healthy: Facts, state: State) -> None:
+def test_what_stands_behind_nothing_is_not_asked(healthy: Facts) -> None:
     def never(facts: Facts) -> Finding:
         pytest.fail("was asked")
 
-    made = states(healthy, check("a", state), Check("b", never, ("a",)))
+    made = states(healthy, check("a", "absent"), Check("b", never, ("a",)))
     assert made["b"] == ("follows", "a")
+
+
+def test_behind_something_unknown_only_another_unknown_is_folded(healthy: Facts) -> None:
+    made = states(
+        healthy, check("a", "unknown"), check("b", "unknown", "a"), check("c", "error", "a")
+    )
+    assert made == {"a": ("unknown", ""), "b": ("follows", "a"), "c": ("error", "")}
+
+
+def test_a_question_about_other_devices_does_not_arise(healthy: Facts) -> None:
+    def never(facts: Facts) -> Finding:
+        pytest.fail("was asked")
+
+    made = states(healthy, Check("a", never, (), ("npu",)), check("b", "error", "a"))
+    assert made == {"a": ("apart", ""), "b": ("error", "")}
 
 
 def test_a_warning_explains_nothing(healthy: Facts) -> None:
@@ -108,7 +122,7 @@ def test_a_bare_machine_is_told_what_is_not_there(healthy: Facts) -> None:
 
 def test_the_worst_comes_first_with_its_consequences_folded(healthy: Facts) -> None:
     changes = {"leftover": changed(LEFTOVER, steps=[STEP]),
-               "accelerators": [CARD, changed(CARD, target=None), CARD]}  # fmt: skip
+               "accelerators": [changed(CARD, target="later")] * 3}  # fmt: skip
     shown = lines(report(changed(healthy, **changes, **plugin("raises"))), colour=False)
     heads = [line for line in shown if line[:1] in "x!?-" and line]
     assert [line.rpartition("[")[2] for line in heads] == ["leftover-run]", "accelerator-known]"]

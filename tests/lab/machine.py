@@ -38,16 +38,19 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 INSIDE = "/run/lab/ca.crt"
 
 
-def base_image() -> str:
-    """The tag of the base image; made when this machine has none of this recipe."""
+def base_image(recipe: str = RECIPE) -> str:
+    """The tag of a base image; made when this machine has none of this recipe.
+
+    A recipe is a shell script that gets a folder to fill and the tag to give.
+    """
     needs(succeeds("docker", "info"), "a Docker Engine (Debian: docker.io, then dockerd)")
-    tag = f"{LABEL}:{hashlib.sha256(RECIPE.encode()).hexdigest()[:12]}"
+    tag = f"{LABEL}:{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
     with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}.lock"):
         if not succeeds("docker", "image", "inspect", tag):
             needs(os.geteuid() == 0, "root, to make a base image")
             needs(shutil.which("mmdebstrap") is not None, "mmdebstrap, to make a base image")
             with tempfile.TemporaryDirectory() as folder:
-                argv = ["unshare", "-m", "sh", "-c", RECIPE, "sh", folder, tag]
+                argv = ["unshare", "-m", "sh", "-c", recipe, "sh", folder, tag]
                 subprocess.run(argv, check=True)
     return tag
 
@@ -88,26 +91,33 @@ class Machine:
 
 
 @contextlib.contextmanager
-def fresh_machine() -> Iterator[Machine]:
-    """A machine with a clone, the certificates of this host, and its package cache; gone after."""
-    image = base_image()
+def running(image: str, *options: str) -> Iterator[Machine]:
+    """A machine of this image with the certificates of this host, and what `docker run` is told
+    beside; gone after."""
     name = f"{LABEL}-{uuid.uuid4().hex[:12]}"
-    cache = package_cache()
-    cache.mkdir(parents=True, exist_ok=True)
-    variables = {"SSL_CERT_FILE": INSIDE, "UV_CACHE_DIR": "/var/cache/uv", "LANG": "C.UTF-8"}
+    variables = {"SSL_CERT_FILE": INSIDE, "LANG": "C.UTF-8"}
     proxies = [name for name in os.environ if name.lower().endswith("_proxy")]
     start = [
         "docker", "run", "--detach", "--init", "--rm", "--label", LABEL, "--name", name,
         "--mount", f"type=bind,source={CERTIFICATES},target={INSIDE},readonly",
-        "--mount", f"type=bind,source={cache},target=/var/cache/uv",
         *(word for key, value in variables.items() for word in ("--env", f"{key}={value}")),
         *(word for key in proxies for word in ("--env", key)),
-        image, "sleep", "infinity",
+        *options, image, "sleep", "infinity",
     ]  # fmt: skip
     try:
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
-        machine = Machine(name)
-        machine.clone()
-        yield machine
+        yield Machine(name)
     finally:
         subprocess.run(["docker", "rm", "--force", name], check=False, capture_output=True)
+
+
+@contextlib.contextmanager
+def fresh_machine(image: str = "") -> Iterator[Machine]:
+    """A machine with a clone and the package cache of this host; "" is the bare Debian."""
+    cache = package_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    mount = f"type=bind,source={cache},target=/var/cache/uv"
+    options = ["--mount", mount, "--env", "UV_CACHE_DIR=/var/cache/uv"]
+    with running(image or base_image(), *options) as machine:
+        machine.clone()
+        yield machine

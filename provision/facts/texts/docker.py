@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import msgspec
 
+from provision.facts.texts.json_text import array, documents, mapping, text
 from provision.facts.texts.section import Section
-
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|ACCESS_?KEY", re.IGNORECASE)
-
-
-_START = re.compile(r"\s*(?:\[\s*(?:\{|$)|\{\s*(?:\"|$))")
+from provision.facts.texts.variables import safe
 
 
 class Mount(msgspec.Struct):
@@ -27,7 +23,8 @@ class Mount(msgspec.Struct):
 class Container(msgspec.Struct):
     """A container. `shm_bytes` is the size of its shared memory.
 
-    `devices` are paths on the host. The values of variables that look secret are hidden.
+    `devices` are paths on the host, `inside` where the container has them. `exit_code` is that of
+    its last end. The values of variables that look secret are hidden.
     """
 
     name: str | None
@@ -40,6 +37,11 @@ class Container(msgspec.Struct):
     devices: list[str]
     mounts: list[Mount]
     environment: dict[str, str]
+    inside: list[str] = []
+    ipc: str | None = None
+    exit_code: int | None = None
+    out_of_memory: bool | None = None
+    error: str | None = None
 
 
 class Inspect(msgspec.Struct):
@@ -59,74 +61,64 @@ class Engine(msgspec.Struct):
 
 def parse(section: Section) -> Inspect | Engine | None:
     """What a JSON document of a section is, if it is one of Docker's."""
-    for value in _documents(section.lines):
+    for value in documents(section.lines):
         rows = value if isinstance(value, list) else [value]
         found = [_container(row) for row in rows if isinstance(row, dict) and "HostConfig" in row]
         if found:
             return Inspect("docker inspect", found)
         if isinstance(value, dict) and {"runtimes", "default-runtime"} & set(value):
-            programs = {name: _text(_object(one).get("path"))
-                        for name, one in _object(value.get("runtimes")).items()}  # fmt: skip
-            return Engine("docker daemon.json", _text(value.get("default-runtime")), programs)
+            programs = {name: text(mapping(one).get("path"))
+                        for name, one in mapping(value.get("runtimes")).items()}  # fmt: skip
+            return Engine("docker daemon.json", text(value.get("default-runtime")), programs)
     return None
-
-
-def _documents(lines: list[str]) -> list[Any]:
-    """The first JSON document of a text, with or without other lines around it."""
-    starts = [i for i, line in enumerate(lines) if _START.match(line)]
-    for start in starts[:5]:
-        try:
-            return [json.JSONDecoder().raw_decode("\n".join(lines[start:]).lstrip())[0]]
-        except (ValueError, RecursionError):
-            continue
-    return []
 
 
 def _container(row: dict[str, Any]) -> Container:
     """A container; a field that has another type than it should is taken as absent."""
-    host, config = _object(row.get("HostConfig")), _object(row.get("Config"))
-    name = _text(row.get("Name"))
-    devices = [_text(_object(one).get("PathOnHost")) for one in _list(host.get("Devices"))]
-    mounts = [_mount(_object(one)) for one in _list(row.get("Mounts"))]
-    shm = host.get("ShmSize")
-    privileged = host.get("Privileged")
+    host, config, state = (mapping(row.get(name)) for name in ("HostConfig", "Config", "State"))
+    name = text(row.get("Name"))
+    devices = [mapping(one) for one in array(host.get("Devices"))]
+    mounts = [_mount(mapping(one)) for one in array(row.get("Mounts"))]
     return Container(
-        name.removeprefix("/") if name else None, _text(config.get("Image")),
-        _text(_object(row.get("State")).get("Status")), _text(host.get("Runtime")),
-        privileged if isinstance(privileged, bool) else None, _text(host.get("NetworkMode")),
-        shm if isinstance(shm, int) else None, [one for one in devices if one],
-        [one for one in mounts if one], _environment(_list(config.get("Env"))),
+        name=name.removeprefix("/") if name else None,
+        image=text(config.get("Image")) or text(row.get("ImageName")),  # the second is podman's
+        state=text(state.get("Status")),
+        runtime=text(host.get("Runtime")),
+        privileged=_flag(host.get("Privileged")),
+        network=text(host.get("NetworkMode")),
+        shm_bytes=_whole(host.get("ShmSize")),
+        devices=[path for one in devices if (path := text(one.get("PathOnHost")))],
+        mounts=[one for one in mounts if one],
+        environment=environment(array(config.get("Env"))),
+        inside=[path for one in devices
+                if (path := text(one.get("PathInContainer")) or text(one.get("PathOnHost")))],
+        ipc=text(host.get("IpcMode")),
+        exit_code=_whole(state.get("ExitCode")),
+        out_of_memory=_flag(state.get("OOMKilled")),
+        error=text(state.get("Error")),
     )  # fmt: skip
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _mount(row: dict[str, Any]) -> Mount | None:
     """A mount with both of its ends."""
-    source, destination = _text(row.get("Source")), _text(row.get("Destination"))
-    writable = row.get("RW")
+    source, destination = text(row.get("Source")), text(row.get("Destination"))
     if not source or not destination:
         return None
-    return Mount(source, destination, writable if isinstance(writable, bool) else None)
+    return Mount(source, destination, _flag(row.get("RW")))
 
 
-def _environment(rows: list[Any]) -> dict[str, str]:
+def environment(rows: list[Any]) -> dict[str, str]:
     """Variables; `***` for a value that looks secret by its name."""
     pairs = (row.split("=", 1) for row in rows if isinstance(row, str) and "=" in row)
-    return {name: "***" if _SECRET.search(name) else value for name, value in pairs}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """A JSON object, empty for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    """A JSON array, empty for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str | None:
-    """A JSON string that is not empty."""
-    return value if isinstance(value, str) and value else None
+    return {name: safe(name, value) for name, value in pairs}
 
 
 def containerd(section: Section) -> Engine | None:

@@ -63,26 +63,30 @@ def query(section: Section) -> Query | None:
             devices[-1][1].setdefault(title, {})[key] = value
         elif devices and re.fullmatch(r"[A-Za-z][\w ()/-]{0,60}", text):
             title = text
-    return Query("efsmi -q", [_device(*found) for found in devices]) if devices else None
+    return Query("efsmi -q", [device(*found) for found in devices]) if devices else None
 
 
-def _device(number: int, sections: dict[str, dict[str, str]]) -> Device:
-    """The typed values of a card."""
-    flat: dict[str, str] = {}
-    for fields in sections.values():
-        flat = fields | flat
-    ecc = sections.get("ECC Mode", {}).get("Current") or flat.get("Mem Ecc")
+def device(number: int, sections: dict[str, dict[str, str]]) -> Device:
+    """The typed values of a card, each from its own section: BARs have a `Total Size` too."""
+
+    def of(title: str, *names: str) -> str | None:
+        fields = sections.get(title, {})
+        return next((fields[name] for name in names if name in fields), None)
+
+    ecc = of("ECC Mode", "Current") or of("Device Mem Info", "Mem Ecc")
     return Device(
-        number, flat.get("Dev Name"), _bus(flat), sections.get("Driver Info", {}).get("Ver"),
-        flat.get("Health"), _number(flat.get("GCU Temp")), _number(flat.get("Cur Power")),
-        _number(flat.get("Power Capa")), _size(flat.get("Total Size") or flat.get("Mem Size")),
-        _size(flat.get("Used Size") or flat.get("Mem Usage")), ecc, sections,
+        number, of("Device Info", "Dev Name"), _bus(sections.get("PCIe Info", {})),
+        of("Driver Info", "Ver"), of("Device Info", "Health"),
+        _number(of("Temperature Info", "GCU Temp")), _number(of("Power Info", "Cur Power")),
+        _number(of("Power Info", "Power Capa")),
+        _size(of("Device Mem Info", "Total Size", "Mem Size")),
+        _size(of("Device Mem Info", "Used Size", "Mem Usage")), ecc, sections,
     )  # fmt: skip
 
 
-def _bus(flat: dict[str, str]) -> str | None:
+def _bus(fields: dict[str, str]) -> str | None:
     """The bus id, when all of its parts are printed."""
-    parts = [flat.get(name, "") for name in ("Domain", "Bus", "Dev", "Func")]
+    parts = [fields.get(name, "") for name in ("Domain", "Bus", "Dev", "Func")]
     known = all(re.fullmatch("[0-9a-fA-F]{1,8}", part) for part in parts)
     return (
         f"{parts[0].zfill(4)}:{parts[1].zfill(2)}:{parts[2].zfill(2)}.{parts[3]}" if known else None
@@ -107,9 +111,9 @@ def monitor(section: Section) -> Monitor | None:
     units: dict[str, str] = {}
     rows: list[dict[str, Scalar]] = []
     for line in section.lines:
-        if line.startswith("*Dev"):
+        if line.lstrip().startswith("*Dev"):
             top = headings(line.replace("*", " ", 1), r"\S+")
-        elif top and line.startswith("*Idx"):
+        elif top and line.lstrip().startswith("*Idx"):
             units = under(top, line.replace("*", " ", 1))
         elif top and re.match(r" *[0-9]{1,4} ", line):
             rows.append({name: _sample(word) for name, word in under(top, line).items()})

@@ -49,7 +49,7 @@ def parse(section: Section) -> list[Hccn]:
     if section.command and not asked:
         return []
     device = int(asked[1]) if asked else None
-    found: list[Hccn] = []
+    found: list[Hccn] = _asked(section.command, device)
     for line in section.lines:
         if match := _DEVICE.match(line):
             device = int(match[1])
@@ -57,7 +57,7 @@ def parse(section: Section) -> list[Hccn]:
         if found and (change := _CHANGE.match(text)):
             found[-1].changes.append(Change(change["time"], change["state"]))
             continue
-        for key, value in _pairs(text):
+        for key, value in _pairs(text) or _route(text):
             topic = next((name for name, keys in _TOPICS if key.lower() in keys), None)
             is_new = topic and not (found and found[-1].kind.endswith(f"-{topic}")
                                     and key not in found[-1].values)  # fmt: skip
@@ -65,7 +65,20 @@ def parse(section: Section) -> list[Hccn]:
                 found.append(Hccn(f"hccn_tool -{topic}", device, {}, []))
             if found:
                 found[-1].values[key] = value
-    return found
+    return [one for one in found if one.changes or any(one.values.values())]
+
+
+def _asked(command: str, device: int | None) -> list[Hccn]:
+    """The answer, still empty, that a command asks for."""
+    option = re.search(r" -([a-z_]{2,20})\b(?=.* -g\b)", command)
+    return [Hccn(f"hccn_tool -{option[1]}", device, {}, [])] if option else []
+
+
+def _route(text: str) -> list[tuple[str, Scalar]]:
+    """A row of `-route`: destination and gateway; its headings are no addresses."""
+    words = text.split()
+    is_row = len(words) == 8 and re.fullmatch(r"default|[0-9.]{7,15}", words[0])  # noqa: PLR2004
+    return [(words[0], words[1])] if is_row else []
 
 
 def _pairs(text: str) -> list[tuple[str, Scalar]]:

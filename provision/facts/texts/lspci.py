@@ -23,8 +23,8 @@ _IDS = re.compile(
     r"^(?:Device )?(?P<vendor_>[0-9a-f]{4}):(?P<device_>[0-9a-f]{4})\b",
     re.I,
 )
-_TAIL = re.compile(r"(?: \((?:rev [0-9a-f]{2}|prog-if [^)]{0,60})\))+\s*$", re.I)
-_NUMBER = re.compile(r"(?:Device |^)([0-9a-f]{4})$", re.I)
+_TAIL = re.compile(r"(?: \((?:rev [0-9a-f]{2}|prog-if [^)]{0,60})\))+(?:\s.{0,300})?$", re.I)
+_NUMBER = re.compile(r"(?:(?:Vendor|Device) |^)([0-9a-f]{4})$", re.I)
 _VENDORS = {"Huawei Technologies": "19e5", "Shanghai Enflame Technology": "1e36"}  # as in pci.ids
 
 

@@ -1,4 +1,4 @@
-"""Small outputs: TopsRider's install log, kernel modules, device nodes, a node's capacity."""
+"""Small outputs: TopsRider's install log, kernel modules, a node's capacity."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import msgspec
 
 from provision.facts.texts.section import Section
-
-_NODE = re.compile(r"(?:(?<=\s)|^)(/dev/(?:gcu|vgcu|davinci|devmm_svm|hisi_hdc)\w{0,40})(?=\s|$)")
 
 
 class Install(msgspec.Struct):
@@ -29,13 +27,6 @@ class Module(msgspec.Struct):
     kind: str
     module: str
     version: str
-
-
-class Nodes(msgspec.Struct):
-    """Device nodes that `ls` found."""
-
-    kind: str
-    nodes: list[str]
 
 
 class Capacity(msgspec.Struct):
@@ -66,15 +57,6 @@ def module(section: Section) -> Module | None:
     asked = re.search(r"cat +/sys/module/([\w-]{1,60})/version", section.command)
     found = re.fullmatch(r"[0-9][\w.+-]{0,80}", section.text.strip())
     return Module("kernel module", asked[1], found[0]) if asked and found else None
-
-
-def nodes(section: Section) -> Nodes | None:
-    """`ls /dev/...` of the vendors' nodes, in any of its forms."""
-    found = _NODE.findall(section.text)
-    is_list = section.command.startswith("ls") or all(
-        line.split()[-1].startswith("/dev/") for line in section.lines if line.strip()
-    )
-    return Nodes("device nodes", found) if found and is_list else None
 
 
 def capacity(section: Section) -> Capacity | None:

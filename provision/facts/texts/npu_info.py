@@ -11,8 +11,8 @@ from provision.facts.texts.table import Column, cells, whole
 from provision.facts.texts.unknown import Unknown
 
 _BANNER = re.compile(
-    r"\bnpu-smi +(?P<tool>[^\s|]{1,60})"
-    r"(?: +Version: *(?P<driver>[^\s|]{1,60})|(?<=[0-9]) *(?:Version:? *)?\|?$)",
+    r"\bnpu-smi +(?P<tool>[^\s|(（]{1,60})(?:[(（][^|)）]{0,40}[)）])?"
+    r"(?: +Version: *(?P<driver>[^\s|(（]{1,60})|(?<=[0-9]) *(?:Version:? *)?\|?$)",
     re.IGNORECASE,
 )
 _BUS = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)

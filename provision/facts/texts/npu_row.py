@@ -11,7 +11,7 @@ HEADING = re.compile(
     r"(?P<health>Health)|"
     r"(?P<power>Power\(W\))|(?P<temp>Temp\((?:°?C|℃)\))|(?P<pages>Hugepages-Usage)\S*|"
     r"(?P<device>Phy-ID|Device)|(?P<chip>Chip)(?=\s|$)|(?P<bus>Bus-Id)|(?P<aicore>AICore\(%\))|"
-    r"(?P<memory>Memory-Usage\((?:M|G)i?B\))|(?P<hbm>HBM-Usage\((?:M|G)i?B\))|(?P<other>\S+)",
+    r"(?P<memory>Memory(?:-Usage)?\((?:M|G)i?B\))|(?P<hbm>HBM(?:-Usage)?\((?:M|G)i?B\))|(?P<other>\S+)",
     re.IGNORECASE,
 )
 NONE = ("", "-", "NA", "N/A")

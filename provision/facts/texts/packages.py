@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from urllib.parse import unquote
 
 import msgspec
 
@@ -21,6 +22,9 @@ _QUERY = re.compile(r"^\s*(?P<name>[a-z0-9][\w.+-]+)(?::\w+)?\s+(?P<version>[0-9
 _FROZEN = re.compile(
     r"^\s*(?:\[pip3?\] )?(?P<name>[A-Za-z0-9][\w.-]*(?:\[[\w,]+\])?)"
     r"==(?P<version>[0-9]\S*?)(?:;.*)?$"
+)
+_WHEEL = re.compile(  # `pip freeze` of what was installed from a file
+    r"^\s*(?P<name>[A-Za-z0-9][\w.-]*) @ \S*/[A-Za-z0-9][\w.]*-(?P<version>[0-9][\w.+!%]*)-[\w.-]+\.whl"
 )
 _LISTED = re.compile(
     r"^\s*(?P<name>[A-Za-z0-9][\w.-]*) +\(?(?P<version>[0-9v][\w.+!-]*)\)?(?: +\S.*)?$"
@@ -62,8 +66,8 @@ def rpm(section: Section) -> Packages | None:
 
 def pip(section: Section) -> Packages | None:
     """`pip list` in its formats: below its heading, as `name==version`, or as JSON."""
-    frozen = [Package(m["name"], m["version"]) for line in section.lines
-              if len(line) < 500 and (m := _FROZEN.match(line))]  # noqa: PLR2004  # fmt: skip
+    frozen = [Package(m["name"], unquote(m["version"])) for line in section.lines
+              if len(line) < 500 and (m := _FROZEN.match(line) or _WHEEL.match(line))]  # noqa: PLR2004  # fmt: skip
     return _table(section) or (Packages("pip list", frozen) if frozen else _json(section))
 
 
@@ -71,14 +75,16 @@ def _table(section: Section) -> Packages | None:
     """The table of names and versions; without its heading only when the command is shown."""
     began = bool(re.search(r"\bpip3?\b.* list\b", section.command))
     found: list[Package] = []
+    kind = "pip list"
     for line in section.lines:
-        if re.match(r"\s*Package +Version\b", line):
+        if heading := re.match(r"\s*(?:Package|(?P<conda>(?:# +)?Name)) +Version\b", line):
             began = True
+            kind = "conda list" if heading["conda"] else "pip list"
         elif found and not line.strip():
             began = False
         elif began and len(line) < 500 and (m := _LISTED.match(line)):  # noqa: PLR2004
             found.append(Package(m["name"], m["version"]))
-    return Packages("pip list", found) if found else None
+    return Packages(kind, found) if found else None
 
 
 def _json(section: Section) -> Packages | None:

@@ -7,13 +7,14 @@ import re
 
 import msgspec
 
+from provision.facts.texts.carried import lines
+
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
           (codecs.BOM_UTF16_BE, "utf-16-be"))  # fmt: skip
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_PLAIN = {ord(bar): "|" for bar in "│┃｜"} | {0xA0: " ", 0x3000: " "}
 _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\) ?)?"  # a virtual environment
-    r"(?:\[[^\]\s]{1,80}@[^\]]{1,120}\] ?|[\w.-]{1,60}@[\w.-]{1,80}:[^#$]{0,120}|)"
+    r"(?:\[[^\]\s]{1,80}@[^\]]{1,120}\] ?|[\w.-]{1,60}@[\w.-]{1,80}:[^#$]{0,120}|"
+    r"[~/][\w./-]{0,120}|)"
     r"[#$] +(?P<line>\S.*)"
 )
 _PROGRAM = re.compile(r"(?:sudo +)?(?:[\w./~-]*/)?(?P<name>[\w.+-]{2,30})(?P<rest>(?: .*)?)$")
@@ -29,8 +30,21 @@ _ARGUMENTS = {
     "dpkg": r" +-.*",
     "dpkg-query": r" +-.*",
     "rpm": r" +-.*",
-    "docker": r" +(?:inspect|container|info|version)\b.*",
+    "docker": r" +(?:inspect|container|image|network|info|version|ps|images)\b.*",
     "kubectl": r" +\w.*",
+    "conda": r" +list\b.*",
+    "uv": r" +pip +(?:list|freeze)\b.*",
+    "uname": r" +-[a-z]{1,9}",
+    "df": r"(?: +-\S+)+(?: +/\S*)*",
+    "free": r"(?: +-\S+)+",
+    "ulimit": r" +-a",
+    "ldd": r" +--version",
+    "python": r" +(?:-VV?|--version)",
+    "python3": r" +(?:-VV?|--version)",
+    "lsmod": r"(?: *\|.*)?",
+    "dmesg": r"(?: +-\S+)*(?: *\|.*)?",
+    "printenv": r"(?: *\|.*)?",
+    "env": r" *\|.*",
 }
 _BANNER = re.compile(r"\bnpu-smi +\S{1,60} +Version:|\bEFSMI\b.{1,80}Driver Ver", re.IGNORECASE)
 
@@ -79,7 +93,7 @@ def _without_mark(data: bytes) -> str | None:
 def sections(text: str) -> list[Section]:
     """The sections of a text in its order; those in which nothing was printed are left out."""
     found = [Section("", [])]
-    for line in _lines(text):
+    for line in lines(text):
         command = _command(line)
         if command:
             found.append(Section(command, []))
@@ -88,15 +102,6 @@ def sections(text: str) -> list[Section]:
             found.append(Section(found[-1].command, []))
         found[-1].lines.append(line)
     return [section for section in found if section.text.strip()]
-
-
-def _lines(text: str) -> list[str]:
-    """The lines without colours, tabs and what a carriage return wrote over."""
-    plain = _ESCAPE.sub("", text.replace("\r\n", "\n").replace("\ufeff", ""))
-    if "\n" not in plain:
-        plain = plain.replace("\r", "\n")
-    kept = (line.rstrip("\r").rpartition("\r")[2] for line in plain.split("\n"))
-    return [line.translate(_PLAIN).expandtabs(8).rstrip() for line in kept]
 
 
 def _command(line: str) -> str:

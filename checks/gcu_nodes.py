@@ -1,0 +1,58 @@
+"""Are the device nodes of the Enflame cards there, and may this user open them?"""
+
+from __future__ import annotations
+
+import re
+
+from checks.finding import Check, Evidence, Finding, known
+from provision.facts import enflame
+from provision.facts.nodes import Node
+from provision.facts.snapshot import Facts, Unread
+
+_SOURCE = "Enflame device plugin guide: /dev/gcu0 and on, /dev/gcuctl"
+_LENT = ("vfio-pci", "pci-stub")  # drivers that hold a card for a virtual machine
+
+
+def _run(facts: Facts) -> Finding:
+    nodes = [node for node in known(facts.nodes) if node.vendor == "Enflame"]
+    cards = [node for node in nodes if re.fullmatch(r"/dev/v?gcu[0-9]\S*", node.path)]
+    broken = [node for node in nodes if node.kind in ("dir", "file", "broken link")]
+    if broken:
+        values = {"path": broken[0].path, "kind": broken[0].kind}
+        return Finding("error", "wrong-kind", values, _shown(broken), source=_SOURCE)
+    wanted = _wanted(facts)
+    values = {"there": str(len(cards)), "wanted": str(wanted)}
+    if not cards and wanted != 0:
+        return Finding("error", "none", values, [Evidence("no /dev/gcu0", "/dev")], source=_SOURCE)
+    closed = [node for node in nodes if not (node.readable and node.writable)]
+    if closed:
+        values = {"path": closed[0].path, "mode": closed[0].mode or "?",
+                  "group": closed[0].group or str(closed[0].gid)}  # fmt: skip
+        return Finding("error", "closed", values, _shown(closed), source=_SOURCE)
+    if wanted is not None and len(cards) < wanted and not _in_container(facts):
+        return Finding("error", "fewer", values, _shown(cards), "dmesg | grep -i enflame", _SOURCE)
+    if cards and not any(node.path == "/dev/gcuctl" for node in nodes):
+        return Finding("warning", "control", values, _shown(cards), source=_SOURCE)
+    return Finding("ok", evidence=_shown(nodes) or [Evidence("none needed", "/dev")])
+
+
+def _wanted(facts: Facts) -> int | None:
+    """How many nodes the cards on the bus should have; None where the bus was not read."""
+    if isinstance(facts.accelerators, Unread):
+        return None
+    cards = [card for card in facts.accelerators if card.vendor == enflame.VENDOR]
+    # A card that is shared as virtual functions is used through them.
+    return sum(card.driver not in _LENT and not card.functions for card in cards)
+
+
+def _in_container(facts: Facts) -> bool:
+    """A container sees all cards on the bus, and the nodes of those that it was given."""
+    return not isinstance(facts.machine, Unread) and facts.machine.container is not None
+
+
+def _shown(nodes: list[Node]) -> list[Evidence]:
+    return [Evidence(f"{one.path} {one.kind} {one.mode or '?'} {one.owner or one.uid}:"
+                     f"{one.group or one.gid}", "/dev") for one in nodes[:10]]  # fmt: skip
+
+
+CHECK = Check("gcu-nodes", _run, needs=("gcu-module",), devices=("gcu",))

@@ -1,0 +1,139 @@
+"""The dynamic part of one ELF file: what it asks for and what it gives, read from its bytes.
+
+Only what the loader itself uses is read (segments, dynamic table, hash tables), since sections may
+be stripped. Layouts: System V ABI; Linux Standard Base for versions; glibc for the GNU hash table.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+_MACHINES = {
+    3: "i386", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64",
+    258: "loongarch64",
+}  # fmt: skip
+_HEADER = 64  # bytes
+_SEGMENT = struct.Struct("<I4xQQ8xQ")  # type, offset, address, size in the file
+_LOAD, _DYNAMIC = 1, 2
+_NEEDED, _STRTAB, _STRSZ, _SONAME, _RPATH, _RUNPATH = 1, 5, 10, 14, 15, 29
+# What a damaged file raises when it is asked something.
+DAMAGED = (ValueError, struct.error, IndexError, OverflowError)
+
+
+class ElfError(ValueError):
+    """Why a file is no library that can be loaded."""
+
+
+class ElfFile:
+    """A shared library or a program. Raises OSError, and ElfError when it is none or cut short.
+
+    Only 64-bit little-endian files are read further than their machine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            path.stat()  # raises when it is not there
+            raise ElfError("cannot be read: not a regular file")
+        with path.open("rb") as stream:
+            if stream.read(4) != b"\x7fELF":
+                raise ElfError(f"not an ELF library ({path.stat().st_size} bytes)")
+            self.data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        if len(self.data) < _HEADER:
+            raise ElfError(f"truncated: {len(self.data)} bytes of at least {_HEADER}")
+        self.path = path
+        self.arch = self._machine()
+        self._segments = self._read_segments()
+        self._tags = self._read_tags()
+
+    def _machine(self) -> str:
+        """The processor that it is built for, as `uname -m` names it."""
+        bits, order = self.data[4], self.data[5]
+        number = struct.unpack_from("<H" if order == 1 else ">H", self.data, 18)[0]
+        name = _MACHINES.get(number, f"machine {number}")
+        return name if (bits, order) == (2, 1) else f"{name} (not 64-bit little-endian)"
+
+    def _read_segments(self) -> list[tuple[int, int, int, int]]:
+        """(type, offset, address, size) of each segment; none of a file for other machines."""
+        if not self.plain:
+            return []
+        start = struct.unpack_from("<Q", self.data, 32)[0]
+        size, count = struct.unpack_from("<HH", self.data, 54)
+        end = start + size * count
+        found = []
+        if end <= len(self.data):
+            for place in range(start, end, size or 1):
+                kind, offset, address, length = _SEGMENT.unpack_from(self.data, place)
+                found.append((kind, offset, address, length))
+        end = max([end, *(offset + length for _, offset, _, length in found)])
+        if end > len(self.data):
+            raise ElfError(f"truncated: {len(self.data)} bytes of at least {end}")
+        return found
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a 64-bit little-endian file, so that its tables can be read."""
+        return self.data[4:6] == b"\2\1"
+
+    def _read_tags(self) -> list[tuple[int, int]]:
+        """The dynamic table, without its end; empty for a static program."""
+        for kind, offset, _, length in self._segments:
+            if kind == _DYNAMIC:
+                table = self.data[offset : offset + length - length % 16]
+                tags = list(struct.iter_unpack("<qQ", table))
+                return tags[: next((at for at, tag in enumerate(tags) if not tag[0]), len(tags))]
+        return []
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether the loader has anything to do with it."""
+        return bool(self._tags)
+
+    def values(self, kind: int) -> Iterator[int]:
+        """The values of the dynamic table's tags of one kind."""
+        return (value for tag, value in self._tags if tag == kind)
+
+    def table(self, kind: int) -> int | None:
+        """The place in the file of a table that a tag names by address."""
+        return next(map(self._place, self.values(kind)), None)
+
+    def _place(self, address: int) -> int:
+        for kind, offset, start, length in self._segments:
+            if kind == _LOAD and start <= address < start + length:
+                return offset + address - start
+        raise ElfError(f"damaged: nothing is at address {address:#x}")
+
+    def string(self, at: int) -> str:
+        """The name at a place in the table of names."""
+        strings = self.table(_STRTAB)
+        begin = (strings or 0) + at
+        end = self.data.find(b"\0", begin)
+        if strings is None or end < 0:
+            raise ElfError("damaged: a name is outside of the file")
+        return self.data[begin:end].decode("utf-8", "replace")
+
+    def _names(self, kind: int) -> list[str]:
+        return [self.string(value) for value in self.values(kind)]
+
+    @cached_property
+    def needed(self) -> list[str]:
+        """The libraries that it asks for, in order."""
+        return self._names(_NEEDED)
+
+    @cached_property
+    def soname(self) -> str:
+        """The name by which others ask for it; "" when it has none."""
+        return next(iter(self._names(_SONAME)), "")
+
+    @cached_property
+    def rpath(self) -> list[str]:
+        """DT_RPATH as written, `$ORIGIN` and all; the loader ignores it beside a RUNPATH."""
+        return [part for text in self._names(_RPATH) for part in text.split(":") if part]
+
+    @cached_property
+    def runpath(self) -> list[str]:
+        """DT_RUNPATH as written."""
+        return [part for text in self._names(_RUNPATH) for part in text.split(":") if part]

@@ -1,0 +1,185 @@
+"""Symbols and symbol versions of an ELF file: asked for, defined, and looked up by hash.
+
+What a file of hundreds of thousands of symbols defines is never listed, only looked up. All of it
+may raise `elf_file.DAMAGED`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from provision.facts.elf_file import ElfFile
+
+_HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
+_VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
+_SYMBOL = struct.Struct("<IBBHQQ")
+_WEAK = 2  # the binding of a symbol, and the flag of a version
+_BASE = 1  # the flag of the version that only names the library
+_MANY = 100_000  # links of a chain; no real one has so many, and a damaged one must end
+
+_NEW = re.compile(rb"St7__cxx11|B5cxx11")
+# A member of the old std::string (`Ss`), or a parameter of that type.
+_OLD = re.compile(rb"_ZNK?Ss\d|_ZNK?Ss[CD]|RKSs(?![a-z])")
+
+
+class Version(NamedTuple):
+    """A symbol version, such as GLIBCXX_3.4.30, that is wanted of a library."""
+
+    library: str
+    name: str
+
+
+def hashed(names: Iterable[str]) -> dict[str, int]:
+    """Names with their hashes, to look them up in many files."""
+    return {name: gnu_hash(name) for name in names}
+
+
+def gnu_hash(name: str) -> int:
+    """The hash of a symbol's name in the GNU hash table."""
+    value = 5381
+    for byte in name.encode():
+        value = (value * 33 + byte) & 0xFFFFFFFF
+    return value
+
+
+def undefined(elf: ElfFile) -> list[str]:
+    """The symbols that others must provide; weak ones, which may stay undefined, are left out."""
+    return [
+        elf.string(name)
+        for name, info, _, section, _, _ in _symbols(elf, _unhashed(elf))
+        if name and not section and info >> 4 != _WEAK
+    ]
+
+
+def defined(elf: ElfFile, wanted: Mapping[str, int]) -> set[str]:
+    """Those of the wanted symbols (name -> `gnu_hash`) that a file defines."""
+    table = elf.table(_GNU_HASH)
+    if table is not None:
+        return {name for name, value in wanted.items() if _has(elf, table, name, value)}
+    every = _symbols(elf, _counted(elf))
+    return {elf.string(name) for name, _, _, section, _, _ in every if section} & set(wanted)
+
+
+def wanted_versions(elf: ElfFile) -> list[Version]:
+    """The versions without which the loader refuses a file, from .gnu.version_r."""
+    found = []
+    for place, (_, count, library, names, _) in _chain(elf, elf.table(_VERNEED), "<HHIII"):
+        for _, (_, flags, _, name, _) in _chain(elf, place + names, "<IHHII", count):
+            if not flags & _WEAK:
+                found.append(Version(elf.string(library), elf.string(name)))
+    return found
+
+
+def defined_versions(elf: ElfFile) -> list[str]:
+    """The versions that a library defines, from .gnu.version_d; none where it has no versions."""
+    found = []
+    for place, (_, flags, _, _, _, names, _) in _chain(elf, elf.table(_VERDEF), "<HHHHIII"):
+        if not flags & _BASE:
+            found.append(elf.string(struct.unpack_from("<I", elf.data, place + names)[0]))
+    return found
+
+
+def highest(kind: str, versions: Iterable[str]) -> str | None:
+    """The highest version of a kind (GLIBC, GLIBCXX, CXXABI) without its name; None for none."""
+    matches = [re.fullmatch(rf"{kind}_(\d+(?:\.\d+)+)", text) for text in versions]
+    numbers = [match[1] for match in matches if match]
+    return max(numbers, key=lambda text: [int(part) for part in text.split(".")], default=None)
+
+
+def cxx11_abi(elf: ElfFile, names: list[str]) -> bool | None:
+    """Whether std::string of the C++11 ABI is used: in these names, else in all of the file's.
+
+    None where neither std::string or both occur, so that it cannot be told.
+    """
+    found = _abis("\0".join(names).encode()) or _abis(_strings(elf))
+    return found.pop() if len(found) == 1 else None
+
+
+def _abis(text: bytes) -> set[bool]:
+    """Which of the two kinds of std::string occur in mangled names: True is that of C++11."""
+    return {new for new, pattern in ((True, _NEW), (False, _OLD)) if pattern.search(text)}
+
+
+def _strings(elf: ElfFile) -> bytes:
+    """The whole table of names."""
+    begin, size = elf.table(_STRTAB), next(elf.values(_STRSZ), 0)
+    return b"" if begin is None else elf.data[begin : begin + size]
+
+
+def _symbols(elf: ElfFile, count: int) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """(name, info, other, section, value, size) of the first symbols of the table."""
+    begin = elf.table(_SYMTAB)
+    if begin is None:
+        return iter(())
+    return _SYMBOL.iter_unpack(elf.data[begin : begin + count * _SYMBOL.size])
+
+
+def _unhashed(elf: ElfFile) -> int:
+    """How many symbols stand before the hashed ones; among them are all undefined ones."""
+    table = elf.table(_GNU_HASH)
+    if table is None:
+        return _counted(elf)
+    buckets, first, words = struct.unpack_from("<III", elf.data, table)
+    begin = table + 16 + 8 * words
+    hashed = any(elf.data[begin : begin + 4 * buckets])
+    return int(first) if hashed else _counted(elf)
+
+
+def _counted(elf: ElfFile) -> int:
+    """How many symbols there are: the old hash table says it, else the place of the names does."""
+    table = elf.table(_HASH)
+    if table is not None:
+        return int(struct.unpack_from("<I", elf.data, table + 4)[0])
+    symbols, names = elf.table(_SYMTAB), elf.table(_STRTAB)
+    between = (names or 0) - (symbols or 0)  # every linker puts the names behind the symbols
+    return max(0, between // _SYMBOL.size)
+
+
+def _has(elf: ElfFile, table: int, name: str, value: int) -> bool:
+    """Whether a symbol is defined, by the GNU hash table: a filter, then a chain of hashes."""
+    buckets, first, words, shift = struct.unpack_from("<IIII", elf.data, table)
+    if not buckets or not words:
+        return False
+    word = struct.unpack_from("<Q", elf.data, table + 16 + 8 * (value // 64 % words))[0]
+    if not (word >> value % 64 & 1 and word >> (value >> shift) % 64 & 1):
+        return False
+    begin = table + 16 + 8 * words
+    index = struct.unpack_from("<I", elf.data, begin + 4 * (value % buckets))[0]
+    chains = begin + 4 * buckets
+    return index >= first and any(
+        _is(elf, at, name) for at in _matches(elf, chains, index, first, value)
+    )
+
+
+def _matches(elf: ElfFile, chains: int, index: int, first: int, value: int) -> Iterator[int]:
+    """The symbols of a chain whose hash is the wanted one, but for its lowest bit: the end mark."""
+    for at in range(index, index + _MANY):
+        found = struct.unpack_from("<I", elf.data, chains + 4 * (at - first))[0]
+        if found | 1 == value | 1:
+            yield at
+        if found & 1:
+            return
+
+
+def _is(elf: ElfFile, at: int, name: str) -> bool:
+    """Whether a symbol has this name and is defined."""
+    begin = elf.table(_SYMTAB)
+    if begin is None:
+        return False
+    symbol = _SYMBOL.unpack_from(elf.data, begin + at * _SYMBOL.size)
+    return bool(symbol[3]) and elf.string(symbol[0]) == name
+
+
+def _chain(
+    elf: ElfFile, begin: int | None, layout: str, count: int = _MANY
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(place, fields) of the entries of a list in which the last field leads to the next entry."""
+    for _ in range(min(count, _MANY) if begin is not None else 0):
+        fields = struct.unpack_from(layout, elf.data, begin or 0)
+        yield begin or 0, fields
+        if not fields[-1]:
+            return
+        begin = (begin or 0) + fields[-1]

@@ -1,0 +1,70 @@
+"""What a machine's outputs say about Enflame cards and their software, for the checks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from provision.facts.kernel import Kernel
+from provision.facts.outputs import found
+from provision.facts.questions import Output
+from provision.facts.texts.efsmi import Efsmi
+from provision.facts.texts.efsmi_query import Device, Query
+from provision.facts.texts.packages import Package, Packages
+
+VENDOR = "1e36"  # PCI
+# The driver's module; `enflame_virt` is the one of a host that gives cards to virtual machines.
+MODULES = ("enflame", "enflame_virt")
+# What the plugin's guide installs where Paddle runs (PaddleNLP llm/devices/gcu).
+TOPS = ("topsfactor", "tops-sdk", "eccl", "topsaten")
+TOOLKIT = "enflame-container-toolkit"
+
+
+def module_version(kernel: Kernel) -> tuple[str, str] | None:
+    """Name and version of the loaded driver module; None where none tells its version."""
+    loaded = {one.name: one.version for one in kernel.loaded or ()}
+    return next(((name, loaded[name]) for name in MODULES if loaded.get(name)), None)  # type: ignore[return-value]
+
+
+def table(outputs: Iterable[Output]) -> tuple[Efsmi, Output] | None:
+    """The table of `efsmi`."""
+    return next(found(outputs, Efsmi), None)
+
+
+def queried(outputs: Iterable[Output]) -> Iterator[tuple[Device, Output]]:
+    """The cards of `efsmi -q`."""
+    for query, output in found(outputs, Query):
+        for device in query.devices:
+            yield device, output
+
+
+def driver_version(kernel: Kernel | None, outputs: Iterable[Output]) -> tuple[str, str] | None:
+    """The version of the running driver and where it was read: efsmi, else the module."""
+    outputs = list(outputs)
+    shown = table(outputs)
+    if shown and shown[0].driver_version:
+        return shown[0].driver_version, shown[1].source
+    for device, output in queried(outputs):
+        if device.driver_version:
+            return device.driver_version, output.source
+    module = module_version(kernel) if kernel else None
+    return (module[1], f"/sys/module/{module[0]}/version") if module else None
+
+
+def packages(outputs: Iterable[Output], names: Iterable[str]) -> list[tuple[Package, Output]]:
+    """The packages of these names; one that was removed (`rc`, `un`) is none."""
+    wanted = set(names)
+    rows = ((package, output) for kind, output in found(outputs, Packages)
+            if kind.kind != "pip list" for package in kind.packages)  # fmt: skip
+    return [(package, output) for package, output in rows
+            if package.name in wanted and (package.state or "ii")[1] not in "cn"]  # fmt: skip
+
+
+def lists_packages(outputs: Iterable[Output]) -> bool:
+    """Whether the system's packages were listed at all."""
+    return any(kind.kind != "pip list" for kind, _ in found(outputs, Packages))
+
+
+def line_of(output: Output, *words: str) -> str:
+    """The first line that has all of these words, "" for none."""
+    lines = (" ".join(line.split()) for line in output.text.splitlines())
+    return next((line for line in lines if all(word in line for word in words)), "")

@@ -1,0 +1,80 @@
+"""The kernel: `lsmod`, and what the vendors' drivers wrote to its log (`dmesg`)."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from provision.facts.kernel_modules import catalogue
+from provision.facts.texts.section import Section
+
+_MODULE = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>[0-9]{3,10})\s+(?P<users>-?[0-9]{1,6})"
+    r"(?:\s+(?P<by>[\w,\[\]-]+))?"
+)
+_KERNEL = re.compile(  # `[  12.345678]`, `[Mon Jan  1 00:00:00 2026]`, the journal's `HOST kernel:`
+    r"\s*(?:(?:<[0-9]{1,3}>)?\[ {0,8}[0-9]{1,9}\.[0-9]{6}\]|"
+    r"\[\w{3} (?:\w{3} [ 0-9][0-9]|\S{1,4} [ 0-9]?[0-9]) [0-9:]{8} [0-9]{4}\]|"
+    r"(?:\w{3} [ 0-9][0-9] [0-9:]{8}|[0-9-]{10}T[0-9:.,+Z-]{8,24}) \S{1,120} kernel:)",
+)
+_DRIVER = re.compile(
+    r"\[(?:ascend|drv|devdrv|devmm|svm|hdc|uda|ts_drv|dms)\w*\]|\b(?:ascend|davinci|devdrv|devmm|"
+    r"drv_\w+|hisi_hdc|enflame|gcu\d*|gcu_kmd|kmd_gcu)\b|19e5:d|1e36:",
+    re.I,
+)
+_MANY = 10  # lines of a kernel's log that need no driver's line to be one
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A loaded module: its size in bytes, how many use it, and which modules."""
+
+    name: str
+    size: int
+    users: int
+    used_by: list[str]
+
+
+class Modules(msgspec.Struct, frozen=True):
+    """`lsmod`."""
+
+    kind: str
+    modules: list[Loaded]
+
+
+class KernelLog(msgspec.Struct, frozen=True):
+    """`dmesg`: the lines that the accelerators' drivers wrote, as printed."""
+
+    kind: str
+    lines: list[str]
+
+
+def lsmod(section: Section) -> Modules | None:
+    """`lsmod`, or what `grep` left of it: then every line is one, and a vendor's is among them."""
+    lines = [line for line in section.lines if line.strip()]
+    headed = any(line.split() == ["Module", "Size", "Used", "by"] for line in lines)
+    found = [match for line in lines
+             if len(line) < 2000 and (match := _MODULE.fullmatch(line))]  # noqa: PLR2004  # fmt: skip
+    whole = len(found) == len(lines) and any(_is_vendors(match["name"]) for match in found)
+    if not found or not (headed or whole):
+        return None
+    return Modules("lsmod", [_loaded(match) for match in found])
+
+
+def _is_vendors(name: str) -> bool:
+    """Whether a module is one of an accelerator's driver."""
+    return any(name in row.names or name.startswith(tuple(row.prefixes)) for row in catalogue())
+
+
+def _loaded(match: re.Match[str]) -> Loaded:
+    """A row."""
+    used_by = [name for name in (match["by"] or "").split(",") if name and name != "-"]
+    return Loaded(match["name"], int(match["size"]), int(match["users"]), used_by)
+
+
+def dmesg(section: Section) -> KernelLog | None:
+    """`dmesg` or the kernel's part of a journal, known by the form of its lines."""
+    lines = [line for line in section.lines if _KERNEL.match(line)]
+    found = [line.strip() for line in lines if _DRIVER.search(line[:2000])]
+    told = len(lines) >= _MANY and len(lines) * 2 > len(section.lines)
+    return KernelLog("dmesg", found) if found or told else None

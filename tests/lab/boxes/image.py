@@ -1,0 +1,114 @@
+"""The images of the boxes: a machine with the tool ready to run, and on it a vendor's software.
+
+Each is made once and kept under a tag that names all that went into it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+
+from filelock import FileLock
+
+from provision.paths import ROOT
+from tests.lab.boxes import ascend, enflame
+from tests.lab.machine import LABEL, Machine, base_image, fresh_machine, running
+from tests.lab.needs import needs, succeeds
+
+VENDORS: dict[str, ModuleType] = {"ascend910b": ascend, "s60": enflame}
+_TOOL = ("paddock", "requirements.lock", "provision/bootstrap.py")
+# The vendors support Ubuntu 22.04, not Debian 12. Its keys come from its own archive, so the file
+# that they are in is pinned.
+_KEYRING = "http://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb"
+_KEYRING_SHA256 = "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f"
+_PACKAGES = "python3,python3-venv,git,ca-certificates,pciutils,kmod"
+UBUNTU = f"""
+set -e
+mount -t tmpfs -o size=3g none "$1"
+cd "$1"
+/usr/lib/apt/apt-helper download-file {_KEYRING} keys.deb SHA256:{_KEYRING_SHA256} >/dev/null
+dpkg-deb --extract keys.deb keys
+TMPDIR=$1 mmdebstrap --quiet --variant=minbase --include={_PACKAGES} \\
+    --keyring="$1/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" \\
+    --components=main,universe jammy base.tar http://archive.ubuntu.com/ubuntu
+docker import --message {LABEL} base.tar "$2"
+"""
+# The tool's environment is for all users of the box.
+_PREPARE = """
+set -e
+PADDOCK_HOME=/opt/paddock ./paddock --version
+chmod -R a+rX /opt/paddock
+for home in /root /etc/skel; do
+    mkdir -p $home/.cache/paddock
+    ln -s /opt/paddock/cache/tool $home/.cache/paddock/tool
+done
+find . -mindepth 1 -delete
+"""
+
+
+def vendor_image(vendor: str) -> str:
+    """The tag of a vendor's healthy box."""
+    needs(shutil.which("gcc") is not None, "gcc, for the vendors' libraries")
+    needs(shutil.which("dpkg-deb") is not None, "dpkg-deb, for the vendors' packages")
+    prepared = _prepared_image()
+    sources = [file for file in _sources() if file.name not in ("box.py", "variants.py")]
+    return _image(vendor, [prepared, os.uname().release, *map(_text, sources)],
+                  lambda tag: _make(vendor, prepared, tag))  # fmt: skip
+
+
+def _prepared_image() -> str:
+    """A machine with what `paddock` needs to start at once."""
+    parts = [UBUNTU, _PREPARE, *(_text(ROOT / name) for name in _TOOL)]
+    return _image("box", parts, _prepare)
+
+
+def _image(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
+    """The tag for these parts; made where this machine has none."""
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+    tag = f"{LABEL}:{kind}-{digest}"
+    with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}-{kind}.lock"):
+        if not succeeds("docker", "image", "inspect", tag):
+            make(tag)
+    return tag
+
+
+def _prepare(tag: str) -> None:
+    with fresh_machine(base_image(UBUNTU)) as machine:
+        _ok(machine.run(_PREPARE, timeout=600))
+        _commit(machine, tag)
+
+
+def _make(vendor: str, prepared: str, tag: str) -> None:
+    module = VENDORS[vendor]
+    with running(prepared) as machine, tempfile.TemporaryDirectory() as scratch:
+        module.write_files(Path(scratch))
+        pack = ["tar", "-c", "--owner=0", "--group=0", "-C", scratch, "."]
+        archive = subprocess.run(pack, check=True, capture_output=True).stdout
+        unpack = ["docker", "exec", "-i", machine.name, "tar", "-x", "--no-overwrite-dir",
+                  "--keep-directory-symlink", "-C", "/"]  # fmt: skip
+        subprocess.run(unpack, input=archive, check=True)
+        _ok(machine.run(module.SETUP, timeout=120))
+        _commit(machine, tag)
+
+
+def _commit(machine: Machine, tag: str) -> None:
+    subprocess.run(["docker", "commit", machine.name, tag], check=True, capture_output=True)
+
+
+def _ok(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode:
+        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+
+
+def _sources() -> list[Path]:
+    return sorted(Path(__file__).parent.rglob("*.py"))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
