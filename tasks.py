@@ -75,6 +75,7 @@ def doctor(
     _: Context, target: str = "auto", json: bool = False, fresh: bool = False,
     strict: bool = False, lang: str = "", list_: bool = False, snapshot: str = "",
     from_: str = "", compare: list[str] | None = None, junit: str = "", sarif: str = "",
+    container: str = "", env: str = "",
 ) -> int:  # fmt: skip
     """Say what this machine is, what is wrong, and what to type."""
     from checks import visit
@@ -84,12 +85,14 @@ def doctor(
     named = {"target": "" if target == "auto" else ALIASES.get(target, target), "from": from_}
     files = {"snapshot": snapshot, "junit": junit, "sarif": sarif}
     visit.refuse_mixed({"list": list_, "compare": compare, "fresh": fresh, "strict": strict,
-                        **named, **files})  # fmt: skip
+                        "container": container, "env": env, **named, **files})  # fmt: skip
     if list_:
         return visit.catalogue(json=json)
     if compare:
         return visit.compare(compare, json=json)
-    report = visit.examine(named["target"], from_, fresh=fresh)
+    report = visit.examine(
+        named["target"], from_, fresh=fresh, container=container, env=env, json=json
+    )
     return visit.tell(report, files, json=json, strict=strict)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Evidence, Finding, known, ok, provision
+from checks.finding import APART, Evidence, Finding, known, ok, provision
 from provision.facts.installed import Difference
 from provision.facts.snapshot import Facts
 from provision.stack import Layer
@@ -12,6 +12,8 @@ _SHOWN = 5  # lines of evidence; the count says the rest
 
 def judge(facts: Facts, layers: tuple[Layer, ...]) -> Finding:
     """An error when a package of these layers is missing or of another version."""
+    if facts.foreign:
+        return APART
     comparison = known(facts.comparison)
     if comparison is None:
         return Finding("unknown", "no-lock", {"target": facts.target})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,8 +13,11 @@ from checks.finding import Check, Evidence, Finding, State, UnreadError
 from checks.registry import CHECKS
 from provision import stack
 from provision.facts import pci, pci_text, snapshot
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import UNSENT, Facts, Unread
 from provision.paths import targets
+
+if TYPE_CHECKING:
+    from provision.facts.sent_files import Sent
 
 # By which states of an earlier check a finding of each state is explained.
 _EXPLAINED: Mapping[str, tuple[State, ...]] = {
@@ -22,31 +26,38 @@ _EXPLAINED: Mapping[str, tuple[State, ...]] = {
     "error": ("error", "follows"),
     "unknown": ("error", "follows", "unknown"),
 }
-_FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a known card can have
+FALLBACK = "loopback"  # runs everywhere, so it is what a machine without a known card can have
 
 
 class Report(msgspec.Struct, frozen=True):
     """The result of one examination. `seconds` is how long it took.
 
-    `taken` is when a snapshot was taken (seconds since 1970), None for this machine as it is.
+    `taken` is when a snapshot was taken (seconds since 1970), None for this machine as it is;
+    `sent` is the folder of outputs that tells of the machine, None where there is none.
     """
 
     facts: Facts
     findings: list[Finding]
     seconds: float
     taken: float | None = None
+    sent: Sent | None = None
 
 
-def examine(target: str | None = None, fresh: bool = False, root: Path = Path("/")) -> Report:
+def examine(
+    target: str | None = None, fresh: bool = False, root: Path = Path("/"), container: str = "",
+    env: str = "",
+) -> Report:  # fmt: skip
     """Examine this machine for a target; for None, the one of its accelerators.
 
     `fresh` repeats what an earlier run has proved; `root` is the prefix of /proc, /sys and /etc.
-    Raises PaddockError `unknown-target`, and `stack-*` for a broken stack file.
+    `container` is the name of one that is examined too, "" for none; `env` is a Python environment
+    that is examined in place of Paddock's own, "" for that. Raises PaddockError
+    `unknown-target`, `stack-*` for a broken stack file, and what snapshot.collect raises.
     """
     begin = time.monotonic()
     wanted = target if target not in (None, "auto") else _own_target(root)
-    loaded = stack.load(stack.stack_file(wanted or _FALLBACK))
-    facts = snapshot.collect(loaded, fresh, root)
+    loaded = stack.load(stack.stack_file(wanted or FALLBACK))
+    facts = snapshot.collect(loaded, fresh, root, container, env)
     return Report(facts, ask(facts), time.monotonic() - begin)
 
 
@@ -79,7 +90,9 @@ def _answer(check: Check, facts: Facts, found: Mapping[str, Finding]) -> Finding
     """
     if check.devices and facts.device not in check.devices:
         return Finding("apart", id=check.id)
-    parents = [found[name] for name in check.needs]
+    if facts.sent and not _rests_on_what_was_sent(check, facts):
+        return Finding("unknown", "unsent", id=check.id)
+    parents = [found[name] for name in check.needs if found[name].case != "unsent"]
     if cause := next((one for one in parents if one.state == "absent"), None):
         return Finding("follows", id=check.id, follows=cause.id)
     finding = msgspec.structs.replace(_ask(check, facts), id=check.id)
@@ -89,6 +102,23 @@ def _answer(check: Check, facts: Facts, found: Mapping[str, Finding]) -> Finding
         return finding
     root = cause.follows or cause.id
     return Finding("follows", evidence=finding.evidence, id=check.id, follows=root)
+
+
+def _rests_on_what_was_sent(check: Check, facts: Facts) -> bool:
+    """Whether the answer of a check stands, where only outputs tell of the machine.
+
+    What such a fact does not tell is no evidence. An answer that depends on the tools' outputs has
+    to show one of them: a file that was not sent is not a file that is not there.
+    """
+    finding = _ask(check, facts)
+    if finding.case == "unread":
+        return False
+    outputs = [] if isinstance(facts.outputs, Unread) else facts.outputs
+    without = _ask(check, msgspec.structs.replace(facts, outputs=UNSENT))
+    if finding == without:
+        return True
+    names = {name for one in outputs for name in (one.source, one.real) if name}
+    return any(name in evidence.where for evidence in finding.evidence for name in names)
 
 
 def _ask(check: Check, facts: Facts) -> Finding:

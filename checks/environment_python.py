@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, known, ok, provision
+from checks.finding import Check, Evidence, Finding, UnreadError, known, ok, provision
 from provision.facts.snapshot import Facts
 
 
@@ -11,8 +11,12 @@ def _run(facts: Facts) -> Finding:
     if environment is None:
         values = {"target": facts.target}
         return Finding("absent", "none", values, command=provision(facts.target))
+    if environment.version is None and not environment.problem:
+        raise UnreadError("python --version")
     if environment.version is None:
         evidence = [Evidence(environment.problem, environment.python)]
+        if facts.foreign:
+            return Finding("error", "dead-other", {"python": environment.python}, evidence)
         step = next((step.name for step in facts.stack.steps if step.kind == "venv"), None)
         more = ("--from", step) if step else ()
         values = {"python": environment.python}

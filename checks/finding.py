@@ -49,7 +49,7 @@ class Finding(msgspec.Struct, frozen=True):
         """One sentence, `what`, `cause` or `fix`, in the user's language; "" for a good finding."""
         if self.state in ("ok", "follows", "apart"):
             return ""
-        general = self.case in ("unread", "crashed")
+        general = self.case in ("unread", "crashed", "unsent")
         key = f"check.{self.case}" if general else f"check.{self.id}.{self.case}"
         return text(f"{key}.{name}", title=text(f"check.{self.id}.title"), **self.values)
 

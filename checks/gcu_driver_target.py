@@ -33,44 +33,52 @@ def _plugin(facts: Facts) -> str | None:
     environment = facts.environment
     if environment is None or isinstance(environment, Unread):
         return None
-    return next((environment.packages[name] for name in _PLUGIN if name in environment.packages),
-                None)  # fmt: skip
+    versions_there = (environment.packages.get(name) for name in _PLUGIN)
+    return next(filter(None, versions_there), None)
 
 
 def _with_plugin(stack: Stack, driver: str, plugin: str, shown: Evidence) -> Finding:
     """The driver against what is known about this plugin."""
     evidence = [shown, Evidence(f"paddle-custom-gcu {plugin}", "environment")]
-    values = {"driver": driver, "plugin": plugin}
-    tops = next((release.pins.get("topsrider") for release in stack.releases.values()
-                 if versions.same_release(release.pins.get("plugin", ""), plugin)), None)  # fmt: skip
+    rows = [row for row in _rows() if _names(row, "plugin", plugin)]
+    values = {"driver": driver, "plugin": plugin, "wanted": _drivers(rows)}
+    tops = _topsrider(stack, plugin)
     failing = pairs.judge(_KIND, {"plugin": plugin, "tops": tops, "driver": driver})
     if failing.state == "fails" and failing.row:
-        values |= {"tops": tops or "?", "wanted": _drivers(_rows_of(plugin)) or "?"}
-        return Finding("error", "fails", values, evidence, source=failing.row.source)
-    verdict = pairs.judge(_KIND, {"plugin": plugin, "driver": driver})
-    documented = _drivers(_rows_of(plugin))
-    if verdict.row or not documented:  # known to go together, or no source names a driver
-        return Finding("ok", evidence=evidence)
-    source = next(row.source for row in _rows_of(plugin) if "driver" in row.versions)
-    return Finding("warning", "other", values | {"wanted": documented}, evidence, source=source)
+        source = failing.row.source
+        return Finding("error", "fails", values | {"tops": tops or "?"}, evidence, source=source)
+    if not values["wanted"] or any(_names(row, "driver", driver) for row in rows):
+        return Finding("ok", evidence=evidence)  # also where no source names a driver
+    source = next(row.source for row in rows if "driver" in row.versions)
+    return Finding("warning", "other", values, evidence, source=source)
 
 
 def _without_plugin(stack: Stack, driver: str, shown: Evidence) -> Finding:
     """Any driver that is documented with some release may be the right one."""
-    rows = [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"]
-    if any(versions.same_release(driver, one) for row in rows for one in row.versions.get("driver", [])):  # fmt: skip
+    if any(_names(row, "driver", driver) for row in _rows()):
         return Finding("ok", evidence=[shown])
-    pin = stack.releases[stack.default_release].pins.get("driver", "?")
-    values = {"driver": driver, "wanted": pin, "release": stack.default_release,
-              "known": _drivers(rows)}  # fmt: skip
-    source = stack.releases[stack.default_release].source
-    return Finding("warning", "unlisted", values, [shown], source=source)
+    release = stack.releases[stack.default_release]
+    values = {"driver": driver, "release": stack.default_release, "known": _drivers(_rows()),
+              "wanted": release.pins.get("driver", "?")}  # fmt: skip
+    return Finding("warning", "unlisted", values, [shown], source=release.source)
 
 
-def _rows_of(plugin: str) -> list[pairs.Row]:
-    """What goes together with this plugin."""
-    return [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"
-            and any(versions.same_release(plugin, one) for one in row.versions.get("plugin", []))]  # fmt: skip
+def _topsrider(stack: Stack, plugin: str) -> str | None:
+    """The TopsRider that the stack pins beside this plugin."""
+    for release in stack.releases.values():
+        if versions.same_release(release.pins.get("plugin", ""), plugin):
+            return release.pins.get("topsrider")
+    return None
+
+
+def _rows() -> list[pairs.Row]:
+    """What is known to go together."""
+    return [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"]
+
+
+def _names(row: pairs.Row, name: str, version: str) -> bool:
+    """Whether a row lists this version."""
+    return any(versions.same_release(version, one) for one in row.versions.get(name, []))
 
 
 def _drivers(rows: Iterable[pairs.Row]) -> str:

@@ -33,7 +33,7 @@ def _run(facts: Facts) -> Finding:
 
 def _installed(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """The versions that the next boot of this kernel would load, and where they were read."""
-    for file in kernel.files:
+    for file in kernel.files or ():
         if file.name in enflame.MODULES and file.kernel == kernel.release and file.version:
             yield file.version, file.path
 

@@ -6,6 +6,8 @@ from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import enflame
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
+from provision.facts.texts.efsmi import Card
+from provision.facts.texts.efsmi_query import Device
 
 _SOURCE = "efsmi of an S60: 49120 MiB with ECC off, 42976 MiB with it on (PaddlePaddle docs, GCU)"
 
@@ -27,16 +29,13 @@ def _run(facts: Facts) -> Finding:
     return Finding("warning", "mixed", values, evidence, source=_SOURCE)
 
 
-
-
 def _modes(outputs: list[Output]) -> list[tuple[str, str, int | None]]:
     """A line, the mode and the memory (MiB) of each card that tells its mode."""
     shown = enflame.table(outputs)
-    rows = [(one.device_id, one.ecc, one.memory_total_mb) for one in shown[0].cards] if shown else []
-    rows = rows or [(device.device_id, device.ecc, device.memory_total_mb)
-                    for device, _ in enflame.queried(outputs)]  # fmt: skip
-    return [(f"{number}: ECC {ecc}, {size or '?'} MiB", ecc, size)
-            for number, ecc, size in rows if ecc]  # fmt: skip
+    cards: list[Card | Device] = list(shown[0].cards) if shown else []
+    cards = cards or [device for device, _ in enflame.queried(outputs)]
+    return [(f"{one.device_id}: ECC {one.ecc}, {one.memory_total_mb or '?'} MiB", one.ecc,
+             one.memory_total_mb) for one in cards if one.ecc]  # fmt: skip
 
 
 def _waiting(outputs: list[Output]) -> Finding | None:

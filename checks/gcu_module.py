@@ -27,7 +27,7 @@ def _run(facts: Facts) -> Finding:
 
 def _not_loaded(kernel: Kernel) -> Finding:
     """Why not: not there at all, not for this kernel, or there and not loaded."""
-    files = [file for file in kernel.files if file.name in enflame.MODULES]
+    files = [file for file in kernel.files or () if file.name in enflame.MODULES]
     own = [file for file in files if file.kernel == kernel.release]
     values = {"kernel": kernel.release}
     if own:

@@ -31,8 +31,8 @@ def _run(facts: Facts) -> Finding:
         return Finding("error", "closed", values, _shown(closed), source=_SOURCE)
     if wanted is not None and len(cards) < wanted and not _in_container(facts):
         return Finding("error", "fewer", values, _shown(cards), "dmesg | grep -i enflame", _SOURCE)
-    if cards and not any(node.path == "/dev/gcuctl" for node in nodes):
-        return Finding("warning", "control", values, _shown(cards), source=_SOURCE)
+    if cards and not any(node.path == "/dev/gcuctl" for node in nodes) and not _works(facts):
+        return Finding("error", "control", values, _shown(cards), source=_SOURCE)
     return Finding("ok", evidence=_shown(nodes) or [Evidence("none needed", "/dev")])
 
 
@@ -43,6 +43,12 @@ def _wanted(facts: Facts) -> int | None:
     cards = [card for card in facts.accelerators if card.vendor == enflame.VENDOR]
     # A card that is shared as virtual functions is used through them.
     return sum(card.driver not in _LENT and not card.functions for card in cards)
+
+
+def _works(facts: Facts) -> bool:
+    """Whether efsmi sees a card; the first drivers had no control node."""
+    shown = enflame.table([] if isinstance(facts.outputs, Unread) else facts.outputs)
+    return bool(shown and shown[0].cards)
 
 
 def _in_container(facts: Facts) -> bool:

@@ -53,9 +53,12 @@ def _other_release(rows: list[Row]) -> tuple[Package, Package] | None:
 
     Only those numbered as TopsPlatform is (1.x) came as one set; newer parts count on their own.
     """
-    platform = [one for one, _ in rows if versions.begins(one.version, "1")]
-    return next(((platform[0], one) for one in platform[1:]
-                 if versions.same_release(one.version, platform[0].version) is False), None)  # fmt: skip
+    platform = [(one, enflame.release_of(one)) for one, _ in rows]
+    platform = [(one, version) for one, version in platform if versions.begins(version, "1")]
+    for one, version in platform[1:]:
+        if versions.same_release(version, platform[0][1]) is False:
+            return platform[0][0], one
+    return None
 
 
 def _named(package: Package) -> str:

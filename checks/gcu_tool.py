@@ -60,4 +60,4 @@ def _last(output: Output) -> Evidence:
     return Evidence(lines[-1] if lines else "(nothing printed)", output.real or output.source)
 
 
-CHECK = Check("gcu-tool", _run, needs=("gcu-module",), devices=("gcu",))
+CHECK = Check("gcu-tool", _run, needs=("gcu-module", "gcu-nodes"), devices=("gcu",))

@@ -1,7 +1,7 @@
 """The findings as a JUnit test report, for whatever collects those.
 
 Every finding that makes the exit status bad is a failure (errors and warnings) or an error
-(unknown); what is rightly absent or follows from another finding is skipped.
+(unknown); what is rightly absent, follows from another finding or was not sent is skipped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _case(finding: Finding, report: Report) -> TestCase:
 
     case = TestCase(finding.id, "paddock.doctor", 0.0)
     message = printable(finding.part("what"))
-    if finding.state in ("error", "warning", "unknown"):
+    if finding.state in ("error", "warning", "unknown") and finding.case != "unsent":
         kind = Error if finding.state == "unknown" else Failure
         result = kind(message, finding.state)
         result.text = "\n".join(problem(finding, report, colour=False))

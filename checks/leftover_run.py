@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, known, ok, provision
+from checks.finding import APART, Check, Evidence, Finding, known, ok, provision
 from provision.facts.leftover import Step
 from provision.facts.snapshot import Facts
 
 
 def _run(facts: Facts) -> Finding:
+    if facts.foreign:
+        return APART
     left = known(facts.leftover)
     if left.running:
         evidence = [Evidence("the lock is held", left.journal)]

@@ -29,10 +29,12 @@ def _where(plugin: Plugin) -> str:
 
 
 def _command(facts: Facts, plugin: Plugin) -> str:
-    """Make again what is at fault: Paddle itself, or the plugin."""
+    """Make again what is at fault, Paddle itself or the plugin, in an environment of Paddock's."""
     wanted = "packages" if plugin.verdict == "paddle" else "wheel"
     steps = (step for step in facts.stack.steps if step.kind == wanted and step.lock != "build")
     step = next(steps, None)
+    if facts.foreign:
+        return f"paddock build-ops --backend {facts.target}" if step and wanted == "wheel" else ""
     return provision(facts.target, *(("--from", step.name) if step else ()))
 
 

@@ -43,10 +43,20 @@ def to_json(report: Report, strict: bool = False) -> dict[str, object]:
         "target": report.facts.target,
         "machine": machine_line(report.facts),
         "taken": report.taken,
+        "sent": _sent(report),
         "seconds": round(report.seconds, 3),
         "findings": [_finding(finding) for finding in report.findings],
         "facts": msgspec.to_builtins(report.facts),
     }
+
+
+def _sent(report: Report) -> dict[str, object] | None:
+    """What became of the files of a folder; the outputs themselves are among the facts."""
+    if report.sent is None:
+        return None
+    files = list(dict.fromkeys(output.real for output in report.sent.outputs))
+    conflicts = msgspec.to_builtins(report.sent.conflicts)
+    return {"used": files, "unrecognised": report.sent.unrecognised, "conflicts": conflicts}
 
 
 def _finding(finding: Finding) -> dict[str, object]:
@@ -60,18 +70,36 @@ def lines(report: Report, colour: bool | None = None) -> list[str]:
     """The examination for people. `colour` None: on a terminal, unless NO_COLOR is set."""
     if colour is None:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    problems = [one for state in _ORDER for one in report.findings if one.state == state]
+    problems = [one for one in bad(report) if one.case != "unsent"]
     shown = [line for one in problems for line in problem(one, report, colour)]
-    taken = report.taken
     return [
-        *([] if taken is None else [text("doctor.taken", time=moment(taken))]),
+        *_origin(report),
         printable(machine_line(report.facts)),
         *([""] if shown else []),
         *shown,
         *([""] if shown else []),
         _tally(report),
-        text("doctor.next", command=printable(_next(problems, report.facts.target))),
+        text("doctor.next", command=printable(_next(problems, report.facts))),
     ]
+
+
+def bad(report: Report) -> list[Finding]:
+    """The findings that are not good, the worst state first."""
+    return [one for state in _ORDER for one in report.findings if one.state == state]
+
+
+def _origin(report: Report) -> Iterator[str]:
+    """Where the facts come from, when that is not this machine as it is."""
+    if report.taken is not None:
+        key = "doctor.sent" if report.sent else "doctor.taken"
+        yield text(key, time=moment(report.taken))
+    if report.sent is None:
+        return
+    for one in report.sent.conflicts:
+        files = printable(", ".join(one.files))
+        yield f"!  {text('doctor.conflict', kind=one.kind, files=files)}"
+    if names := report.sent.unrecognised:
+        yield f"?  {text('doctor.unrecognised', files=printable(', '.join(names)))}"
 
 
 def machine_line(facts: Facts) -> str:
@@ -88,7 +116,7 @@ def _machine_parts(facts: Facts) -> Iterator[str]:
     if not isinstance(machine, Unread):
         yield f"{machine.name or machine.system} {machine.arch}"
         yield text("doctor.container", kind=machine.container) if machine.container else ""
-        yield text("doctor.cpus", count=machine.cpus)
+        yield text("doctor.cpus", count=machine.cpus) if machine.cpus else ""
         yield gib(machine.memory) if machine.memory else ""
     environment = facts.environment
     if environment is not None and not isinstance(environment, Unread):
@@ -106,8 +134,14 @@ def problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
     follow *= finding.state == "error"  # what stands behind something absent is no finding
     consequences = text("doctor.follow", count=follow) if follow else ""
     yield from _rows("so", " ".join(filter(None, (finding.part("cause"), consequences))))
-    yield from _rows("fix", "  ".join(filter(None, (finding.part("fix"), finding.command))))
+    yield from _rows("fix", advice(finding))
     yield from _rows("known", finding.source)
+
+
+def advice(finding: Finding) -> str:
+    """What to do: the sentence, which announces the command where there is one."""
+    fix = finding.part("fix")
+    return f"{fix}  {finding.command}".strip() if finding.command else fix.rstrip(":：")
 
 
 def _rows(name: str, value: str) -> Iterator[str]:
@@ -130,11 +164,15 @@ def _tally(report: Report) -> str:
     states = [finding.state for finding in report.findings]
     holding = text("doctor.hold", count=states.count("ok"))
     follows = states.count("follows")
-    return holding + (text("doctor.not-asked", count=follows) if follows else "")
+    unsent = sum(finding.case == "unsent" for finding in report.findings)
+    dependent = text("doctor.not-asked", count=follows) if follows else ""
+    return holding + dependent + (text("doctor.unsent", count=unsent) if unsent else "")
 
 
-def _next(problems: list[Finding], target: str) -> str:
+def _next(problems: list[Finding], facts: Facts) -> str:
     """What to do next: what the worst finding asks for; the smoke tests where there is none."""
+    if facts.sent and not any(one.state in ("error", "warning") for one in problems):
+        return text("doctor.send-more")
     if not problems:
-        return f"paddock smoke --target {target}"
-    return problems[0].command or problems[0].part("fix") or problems[0].part("what")
+        return f"paddock smoke --target {facts.target}"
+    return problems[0].command or advice(problems[0]) or problems[0].part("what")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from checks import doctor
 from checks.doctor import Report
@@ -32,8 +33,9 @@ def refuse_mixed(given: Mapping[str, object]) -> None:
     if alone and len(names) > 1:
         other = next(name for name in names if name != alone)
         raise PaddockError("flags-apart", one=alone, other=other)
-    if {"--from", "--fresh"} <= set(names):
-        raise PaddockError("flags-apart", one="--from", other="--fresh")
+    here = next((name for name in ("--fresh", "--container", "--env") if name in names), None)
+    if here and "--from" in names:
+        raise PaddockError("flags-apart", one="--from", other=here)
 
 
 def catalogue(*, json: bool) -> int:
@@ -62,14 +64,21 @@ def compare(files: Sequence[str], *, json: bool) -> int:
     return made.status
 
 
-def examine(target: str, file: str, *, fresh: bool) -> Report:
+def examine(  # noqa: PLR0913 - a flag each
+    target: str, file: str, *, fresh: bool, container: str = "", env: str = "", json: bool = False
+) -> Report:
     """Examine this machine or, with a file, the one of that snapshot; "" is any target.
 
-    Raises PaddockError `unknown-target`, `bad-snapshot`, and `bad-option` where a snapshot is of
-    another target than the one that was asked for.
+    The file may be a folder of saved outputs; `json`: nothing else may be shown. Raises
+    PaddockError `unknown-target`, `bad-snapshot`, and `bad-option` where a snapshot is of another
+    target than the one that was asked for; what snapshot.collect and sent_folder.examine raise.
     """
     if not file:
-        return doctor.examine(target or None, fresh=fresh)
+        return doctor.examine(target or None, fresh=fresh, container=container, env=env)
+    if Path(file).is_dir():
+        from checks import sent_folder
+
+        return sent_folder.examine(target, Path(file), json=json)
     from provision.facts.snapshot_file import read
 
     begin = time.monotonic()

@@ -30,7 +30,8 @@ def eggs(site_packages: Path) -> dict[str, str]:
     found = {}
     for path in sorted(site_packages.glob("*.egg-info")):
         text = record(path / "PKG-INFO" if path.is_dir() else path)
-        fields = dict(re.findall(r"^(Name|Version): *(\S+)\s*$", text, re.MULTILINE))
+        head = text.partition("\n\n")[0]  # the description below may have lines like these
+        fields = dict(re.findall(r"^(Name|Version): *(\S+)\s*$", head, re.MULTILINE))
         if len(fields) == len(("Name", "Version")):
             found[normal(fields["Name"])] = fields["Version"]
     return found

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from checks.logs.telling import Spot
 from checks.logs.window import Window
 
 BIG = 1 << 23  # bytes: from here on counting afterwards, and by `wc`, is faster
+SPLICED = 2  # times as long takes a byte that `wc` gets through a pipe as one that it reads itself
 
 
 class Counted:
@@ -40,18 +44,42 @@ class Counted:
     def _count(self, offset: int) -> int:
         """The lines before an offset, from the nearest one that is known."""
         begin = max(known for known in self._known if known <= offset)
-        with open(str(self._path), "rb", buffering=0) as file:  # noqa: PTH123
-            file.seek(begin)
-            return self._known[begin] + _newlines(file.fileno(), offset - begin)
+        path = Path(str(self._path))
+        near = offset - begin < SPLICED * (path.stat().st_size - offset)
+        lines = None if near else _from_behind(path, begin, offset)
+        return self._known[begin] + (_between(path, begin, offset) if lines is None else lines)
 
 
-def _newlines(file: int, size: int) -> int:
-    """How many lines end within the next `size` bytes of a file."""
-    with subprocess.Popen(["wc", "-l"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+def _from_behind(path: Path, begin: int, end: int) -> int | None:
+    """How many lines end between two places: those behind the one less those behind the other.
+
+    None where the file changed its size meanwhile, so that this need not be so.
+    """
+    size = path.stat().st_size
+    with ThreadPoolExecutor(2) as pool:
+        more, less = pool.map(functools.partial(_behind, path), (begin, end))
+    return more - less if path.stat().st_size == size else None
+
+
+def _behind(path: Path, begin: int) -> int:
+    """How many lines end between a place and the end of the file."""
+    with path.open("rb", buffering=0) as file:
+        file.seek(begin)
+        return int(subprocess.check_output(["wc", "-l"], stdin=file))
+
+
+def _between(path: Path, begin: int, end: int) -> int:
+    """How many lines end between two places, by `wc` that gets no more than that."""
+    size = end - begin
+    with (
+        path.open("rb", buffering=0) as file,
+        subprocess.Popen(["wc", "-l"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+    ):
         assert process.stdin and process.stdout  # noqa: S101 - both were asked for
+        file.seek(begin)
         pipe = process.stdin.fileno()
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
-        while size and (moved := os.splice(file, pipe, size)):
+        while size and (moved := os.splice(file.fileno(), pipe, size)):
             size -= moved
         process.stdin.close()
         return int(process.stdout.read())

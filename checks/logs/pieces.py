@@ -32,8 +32,8 @@ def pieces(stream: BinaryIO, plain: bool, ring: int, size: int = SIZE) -> Iterat
 
 def _of_file(stream: BinaryIO, buffers: Iterator[bytearray], size: int) -> Iterator[Piece]:
     """The pieces of a file, which may grow or shrink meanwhile."""
-    file, mark = stream.fileno(), 0
-    while mark < os.fstat(file).st_size:
+    file, mark, known = stream.fileno(), 0, 0
+    while mark < known or mark < (known := os.fstat(file).st_size):
         yield functools.partial(_read, file, next(buffers), mark, size)
         mark += size
 
@@ -86,9 +86,7 @@ def _fail(problem: Exception) -> Window:
     raise problem
 
 
-def _window(
-    data: bytearray, filled: int, mark: int, size: int, begin: int, exact: bool
-) -> Window:
+def _window(data: bytearray, filled: int, mark: int, size: int, begin: int, exact: bool) -> Window:
     """What stands between a mark and the next, both moved back to where a line ends."""
     mark = min(mark, filled)  # a file that shrank ends before
     stop = filled if filled <= mark + size else _border(data, mark + size)

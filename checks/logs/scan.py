@@ -107,7 +107,7 @@ class Scan:
 
 
 class _Seen:
-    """The lines of a window that were looked at; `of` each entry, where those begin that show it."""
+    """The lines of a window that were looked at; `of` an entry: where those begin that show it."""
 
     def __init__(self, window: Window) -> None:
         self.window = window

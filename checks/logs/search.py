@@ -8,7 +8,7 @@ import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -31,7 +31,8 @@ class Searcher:
     `slow` tells afterwards whether a big log had to be searched without Hyperscan.
     """
 
-    def __init__(self, words: Sequence[bytes]) -> None:
+    def __init__(self, words: Iterable[bytes]) -> None:
+        words = tuple(words)
         self._plain = plain(words)
         self._fast = functools.cache(lambda: fast(words))
         self.slow = False
@@ -90,16 +91,21 @@ def fast(words: Sequence[bytes]) -> Search:
 
     A pass for each of two hundred words would take a hundred times as long.
     """
-    look = _compiled(words)
-    parts = functools.cache(lambda: _compiled(broken(words)))  # takes half a second
+    look, torn, lock = _compiled(words), functools.cache(_torn), threading.Lock()
 
     def search(window: Window) -> Found:
-        coloured = window.data.find(ESCAPE, window.start, window.stop) >= 0
-        if coloured and parts()(window):
-            window = _uncoloured(window)
+        if window.data.find(ESCAPE, window.start, window.stop) >= 0:
+            with lock:
+                is_torn = torn(words)
+            window = _uncoloured(window) if is_torn(window) else window
         return window, look(window)
 
     return search
+
+
+def _torn(words: Sequence[bytes]) -> _Look:
+    """Looks for words that hold a code. Takes half a second to prepare, so not before it is due."""
+    return _compiled(broken(words))
 
 
 def _compiled(words: Sequence[bytes]) -> _Look:

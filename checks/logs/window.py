@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from checks.logs.colours import uncoloured
@@ -30,12 +31,22 @@ class Window:
 
         A carriage return ends a line too: a progress bar writes its states one over the other.
         """
-        data, low, high = self.data, max(place - LINE, 0), min(place + LINE, self.end)
-        begin = max(data.rfind(b"\n", low, place), data.rfind(b"\r", low, place)) + 1
+        data, low, high = self.data, place - LINE, place + LINE
+        low = low if low > 0 else 0  # max() and min() would take half of the time here
+        high = high if high < self.end else self.end
+        begin = data.rfind(b"\n", low, place) + 1 or low
         end = data.find(b"\n", place, high)
         end = high if end < 0 else end
-        turned = data.find(b"\r", place, end)
-        return max(begin, low), end if turned < 0 else turned
+        if self._turns:
+            begin = max(begin, data.rfind(b"\r", low, place) + 1)
+            turned = data.find(b"\r", place, end)
+            end = end if turned < 0 else turned
+        return begin, end
+
+    @functools.cached_property
+    def _turns(self) -> bool:
+        """Whether a carriage returns anywhere in it."""
+        return self.data.find(b"\r", 0, self.end) >= 0
 
     def before(self, begin: int, count: int) -> list[str]:
         """Up to `count` lines that stand above the one that begins here."""
@@ -54,7 +65,7 @@ class Window:
 
 def shown(line: bytes) -> str:
     """A line as text, without colours: UTF-8, else GBK, else what of it is ASCII."""
-    line = uncoloured(line)
+    line = bytes(uncoloured(line))
     for codec in ("utf-8", "gb18030"):
         try:
             return line.decode(codec).strip("\ufeff\r\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from provision import versions
 from provision.facts.kernel import Kernel
 from provision.facts.outputs import found
 from provision.facts.questions import Output
@@ -57,6 +58,12 @@ def packages(outputs: Iterable[Output], names: Iterable[str]) -> list[tuple[Pack
             if kind.kind != "pip list" for package in kind.packages)  # fmt: skip
     return [(package, output) for package, output in rows
             if package.name in wanted and (package.state or "ii")[1] not in "cn"]  # fmt: skip
+
+
+def release_of(package: Package) -> str:
+    """The maker's version of a package, without the distribution's revision: 1.5.0.601-1."""
+    version = package.version.rpartition(":")[2]
+    return version if versions.parse(version) else version.rpartition("-")[0]
 
 
 def lists_packages(outputs: Iterable[Output]) -> bool:

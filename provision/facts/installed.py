@@ -37,6 +37,7 @@ class Environment(msgspec.Struct, frozen=True):
     the first. What follows is read for any environment, not only for a provisioned one: `folders`
     are all such folders in their order, `wheels` the tags of each distribution's wheel, `program`
     the file that really runs, `cxx` the compiler that builds extensions for it, "" when unknown.
+    `own`: Paddock made it, so it is to be as its lock says.
     """
 
     python: str
@@ -51,6 +52,7 @@ class Environment(msgspec.Struct, frozen=True):
     oddities: list[Oddity] = []
     program: str = ""
     cxx: str = ""
+    own: bool = True
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -102,13 +102,15 @@ def _linkage(path: Path, process: Process, folders: library_folders.Folders) -> 
 
 def _linked(file: ElfFile, process: Process, folders: library_folders.Folders) -> Linkage:
     """How a file that can be loaded would link. Raises `elf_file.DAMAGED`."""
-    before = process.objects
+    before = set(process.objects)
     top = process.load(file)
-    fresh = [one for one in top.closure() if one not in before]
+    # What the process has without this file is not this file's to answer for.
+    fresh = top.closure() if top in before else [o for o in top.closure() if o not in before]
     needed = [_needed(request, folders) for request in _shown(top, fresh)]
     names = elf_symbols.undefined(file)
     absent = any(one.found is None or one.problem for one in needed)
     symbols = link_symbols.resolve(names, top, process)
+    lost = sorted({*symbols.missing, *symbols.unlinked})
     others = {} if absent else link_symbols.further(fresh, top, process)
     wanted = [version.name for version in elf_symbols.wanted_versions(file)]
     return Linkage(
@@ -116,9 +118,9 @@ def _linked(file: ElfFile, process: Process, folders: library_folders.Folders) -
         needed=needed,
         missing_symbols=[] if absent else symbols.missing,
         unprovided_by={} if absent else symbols.kin,
-        unlinked=symbols.unlinked,
+        unlinked={} if absent else symbols.unlinked,
         further=others,
-        unsettled=symbols.missing if absent else [],
+        unsettled=lost if absent else [],
         missing_versions=[gap for one in fresh for gap in _gaps(one)],
         glibc=elf_symbols.highest("GLIBC", wanted),
         glibcxx=elf_symbols.highest("GLIBCXX", wanted),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from provision.facts import loader_cache
+from provision.facts import elf, loader_cache
 from provision.facts.elf_file import DAMAGED, ElfFile
 
 How = Literal["", "loaded", "rpath", "variable", "runpath", "cache", "default", "path"]
@@ -75,10 +75,10 @@ class Process:
         """All that is mapped."""
         return list(dict.fromkeys(self._objects.values()))
 
-    def load(self, elf: ElfFile) -> Object:
+    def load(self, file: ElfFile) -> Object:
         """Map a file and all that it pulls in, level by level. Raises `elf_file.DAMAGED`."""
-        first = self._add(elf, None, elf.path.name)
-        waiting = [first]
+        first = self._add(file, None, str(file.path))
+        waiting = [] if first.requests else [first]
         for one in waiting:
             for name in one.elf.needed:
                 request = self.find(name, one)
@@ -88,9 +88,11 @@ class Process:
                     waiting.append(got)
         return first
 
-    def _add(self, elf: ElfFile, parent: Object | None, name: str) -> Object:
-        made = Object(elf, parent)
-        for known in (name, elf.soname or name, str(elf.path.resolve())):
+    def _add(self, file: ElfFile, parent: Object | None, name: str) -> Object:
+        """The object of a file, known by its names from here on; a new one for a new file."""
+        real = str(file.path.resolve())
+        made = self._objects.get(real) or Object(file, parent)
+        for known in (real, name, file.soname or name):
             self._objects.setdefault(known, made)
         return made
 
@@ -101,15 +103,14 @@ class Process:
             return Request(of, name, "loaded", str(known.elf.path), "", known)
         for how, path in self._places(of, name):
             try:
-                elf = ElfFile(path)
-                if elf.arch != self.arch:
+                file = ElfFile(path)
+                if file.arch != self.arch:
                     continue  # as the loader does: a file for another machine is passed over
-                same = self._objects.get(str(path.resolve())) or self._add(elf, of, name)
-                return Request(of, name, how, str(path), "", same)
-            except FileNotFoundError:
+                return Request(of, name, how, str(path), "", self._add(file, of, name))
+            except (FileNotFoundError, NotADirectoryError):
                 continue
             except (OSError, *DAMAGED) as error:
-                return Request(of, name, how, str(path), str(error))
+                return Request(of, name, how, str(path), elf.problem(error))
         return Request(of, name)
 
     def _places(self, of: Object | None, name: str) -> Iterator[tuple[How, Path]]:

@@ -25,7 +25,7 @@ class Machine(msgspec.Struct, frozen=True):
     kernel: str
     arch: str
     libc: str | None
-    cpus: int
+    cpus: int | None
     memory: int | None
     memory_available: int | None
     memory_limit: int | None

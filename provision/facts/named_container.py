@@ -26,7 +26,7 @@ _KEPT = {
     "Config": ("Image", "Env"),
     "HostConfig": ("Runtime", "Privileged", "NetworkMode", "ShmSize", "IpcMode", "Devices"),
 }
-_VARIABLES = re.compile(r"(?:ASCEND|ENFLAME|TOPS|NVIDIA_VISIBLE|FLAGS|CUSTOM_DEVICE|PATH|LD_LIBRARY)")
+_VARIABLES = re.compile(r"ASCEND_|ENFLAME_|TOPS_|FLAGS_|CUSTOM_DEVICE_|LD_LIBRARY_PATH|PATH=")
 
 
 def outputs(name: str) -> list[Output]:
@@ -97,7 +97,8 @@ def _kept(row: dict[str, Any]) -> dict[str, Any]:
     variables = [one for one in array(kept["Config"].get("Env")) if isinstance(one, str)]
     kept["Config"]["Env"] = [hide_secrets(one) for one in variables if _VARIABLES.match(one)]
     keys = ("Source", "Destination", "RW")
-    kept["Mounts"] = [{key: mapping(one).get(key) for key in keys} for one in array(row.get("Mounts"))]
+    mounts = [mapping(one) for one in array(row.get("Mounts"))]
+    kept["Mounts"] = [{key: one.get(key) for key in keys} for one in mounts]
     return kept
 
 

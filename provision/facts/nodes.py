@@ -81,7 +81,7 @@ def collect(root: Path = Path("/")) -> list[Node]:
     users = accounts.names_by_number(accounts.rows(root / "etc/passwd", accounts.USER) or [])
     groups = accounts.names_by_number(accounts.rows(root / "etc/group", accounts.GROUP) or [])
     names = sorted(_names(root / "dev"), key=_natural)
-    pairs = [(name, owner) for name in names if (owner := _vendor(name, rows))]
+    pairs = [(name, owner) for name in names if (owner := vendor_of(name, rows))]
     return [_node(root, name, owner, users, groups) for name, owner in pairs[:_MOST_NODES]]
 
 
@@ -113,7 +113,7 @@ def _names(folder: Path) -> Iterator[str]:
     yield from (f"vfio/{name}" for name in small.names(folder / "vfio") or ())
 
 
-def _vendor(name: str, rows: list[Row]) -> str | None:
+def vendor_of(name: str, rows: list[Row]) -> str | None:
     """Whose node this is; None for any other. A pattern without `/` matches no name with one."""
     for row in rows:
         for pattern in row.patterns:
@@ -180,5 +180,5 @@ def _held(folder: Path, links: list[str], rows: list[Row]) -> Iterator[str]:
         if not target.startswith("/dev/"):
             continue
         name = target.removesuffix(" (deleted)").removeprefix("/dev/")
-        if _vendor(name, rows):
+        if vendor_of(name, rows):
             yield f"/dev/{small.shown(name)}"

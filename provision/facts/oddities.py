@@ -31,7 +31,7 @@ def _own(folder: Path) -> Iterator[Oddity]:
         yield Oddity("leftover", [path.name], [str(path)])
     for path in sorted(folder.glob("[!~-]*.dist-info")):
         if not (path / "METADATA").is_file():
-            yield Oddity("torn", [normal(path.name.rpartition("-")[0])], [str(path)])
+            yield Oddity("torn", [normal(path.stem.rpartition("-")[0])], [str(path)])
     yield from _overwritten(folder)
 
 

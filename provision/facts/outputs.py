@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from provision.facts.questions import Output, ask, concerns, questions
+from provision.facts.questions import Output, ask, complete, concerns, questions
 from provision.network import hide_secrets
 
 T = TypeVar("T")
@@ -29,7 +29,8 @@ def collect(devices: Iterable[str], root: Path = Path("/")) -> list[Output]:
     """
     asked = questions()
     wanted = set(devices)
-    commands = [one for one in asked.commands if concerns(one.device, wanted)]
+    about = [one for one in asked.commands if concerns(one.device, wanted)]
+    commands = [one for one in about if complete(one)]
     first = [one for one in commands if "{npu}" not in one.command]
     outputs = together([functools.partial(ask, one) for one in first])
     for one in commands:
@@ -58,13 +59,13 @@ def together(calls: Sequence[Callable[[], T]]) -> list[T]:
 def found(outputs: Iterable[Output], kind: type[T]) -> Iterator[tuple[T, Output]]:
     """What was read of one kind, such as `versions.VersionFile`, each with its output."""
     for output in outputs:
-        for part in _parts(output):
+        for part in parsed(output):
             if isinstance(part, kind):
                 yield part, output
 
 
 @functools.lru_cache(maxsize=512)
-def _parts(output: Output) -> tuple[Any, ...]:
+def parsed(output: Output) -> tuple[Any, ...]:
     """All that the parsers know of an output; its command helps them to tell what it is."""
     from provision.facts.texts.reading import parts
 

@@ -135,7 +135,7 @@ def _folders(prefix: Path, kind: str, answer: Answer | None) -> list[Path]:
     own = [prefix / lib / f"python{minor}/site-packages" for lib in ("lib", "lib64")]
     if own[0].resolve() == own[1].resolve():
         del own[1]
-    return [*user, *own, *system] if _is_open(prefix) else own
+    return [*own, *user, *system] if _is_open(prefix) else own
 
 
 def _is_open(venv: Path) -> bool:

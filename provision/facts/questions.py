@@ -60,9 +60,15 @@ def questions() -> Questions:
     return read(IMAGES / "questions.toml", Questions, Command, File)
 
 
+def complete(question: Command) -> bool:
+    """Whether all variables of the environment that a question names are set."""
+    return not any("$" in os.path.expandvars(word) for word in question.command)
+
+
 def ask(question: Command, npu: int | None = None) -> Output:
     """The answer of one program."""
-    argv = [word.replace("{npu}", str(npu)) for word in question.command]
+    words = [word.replace("{npu}", str(npu)) for word in question.command]
+    argv = [os.path.expandvars(word) for word in words]
     source = " ".join(argv)
     where = os.pathsep.join([os.environ.get("PATH", os.defpath), *question.folders])
     program = shutil.which(argv[0], path=where)

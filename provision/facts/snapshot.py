@@ -23,17 +23,20 @@ from provision.facts import (
     linkage,
     loading,
     machine,
+    named_container,
     nodes,
     outputs,
     pci,
     pci_text,
     plugin,
     process_libraries,
+    python_env,
     pythons,
     questions,
     settings,
     variables,
 )
+from provision.facts.nodes import Holders
 from provision.network import hide_secrets
 from provision.paths import IMAGES
 from provision.site import Site
@@ -49,6 +52,7 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 UNASKED = Unread("not collected")
+UNSENT = Unread("not sent")  # not among the outputs that somebody sent of a machine
 
 
 class Python(msgspec.Struct, frozen=True):
@@ -84,16 +88,33 @@ class Facts(msgspec.Struct, frozen=True):
     variables: dict[str, str] | Unread = UNASKED
     folders: list[folders.Folder] | Unread = UNASKED
     nodes: list[nodes.Node] | Unread = UNASKED
-    holders: nodes.Holders | Unread = UNASKED
+    holders: Holders | Unread = UNASKED
     runtime: process_libraries.Runtime | Unread = UNASKED
     linkage: list[linkage.Linkage] | Unread | None = None
 
+    @property
+    def sent(self) -> bool:
+        """Whether only outputs tell of this machine: what none of them shows is not absent."""
+        return self.disk == UNSENT
 
-def collect(stack: Stack, fresh: bool = False, root: Path = Path("/")) -> Facts:
+    @property
+    def foreign(self) -> bool:
+        """Whether the environment is not Paddock's: its locks and runs do not apply to it."""
+        return isinstance(self.environment, installed.Environment) and not self.environment.own
+
+
+def collect(
+    stack: Stack, fresh: bool = False, root: Path = Path("/"), container: str = "", env: str = ""
+) -> Facts:
     """Read everything about this machine for one target.
 
     `fresh` repeats what an earlier run has proved; `root` is the prefix of /proc, /sys and /etc.
+    With a `container`, its engine is asked about it too; with an `env`, that Python environment is
+    read in place of Paddock's own. Raises PaddockError `no-engine`, `engine-failed`, and
+    `bad-option` where there is no such container or environment.
     """
+    given = _given(env) if env else None
+    named = named_container.outputs(container) if container else []
     site = Site(stack.target)
     readings = {
         "machine": _begin(10, lambda: machine.collect(root)),
@@ -102,9 +123,9 @@ def collect(stack: Stack, fresh: bool = False, root: Path = Path("/")) -> Facts:
         "compiler": _begin(70, compilers.collect),
         "settings": _begin(10, settings.collect),
         "accelerators": _begin(20, lambda: pci_text.collect(root)),
-        "environment": _begin(30, lambda: installed.environment(site)),
-        "comparison": _begin(30, lambda: _comparison(site, stack)),
-        "plugin": _begin(2 * loading.LIMIT + 30, lambda: plugin.collect(site, stack.device, fresh)),
+        "environment": _begin(30, lambda: given or installed.environment(site)),
+        "comparison": _begin(30, lambda: None if given else _comparison(site, stack)),
+        "plugin": _begin(2 * loading.LIMIT + 30, lambda: _plugin(site, given, stack.device, fresh)),
         "leftover": _begin(10, lambda: leftover.collect(site)),
         "limits": _begin(10, lambda: limits.collect(root)),
         "kernel": _begin(20, lambda: kernel.collect(root)),
@@ -114,8 +135,8 @@ def collect(stack: Stack, fresh: bool = False, root: Path = Path("/")) -> Facts:
         "nodes": _begin(10, lambda: nodes.collect(root)),
         "holders": _begin(10, lambda: nodes.holders(root)),
         "runtime": _begin(20, lambda: process_libraries.runtime(os.environ, root)),
-        "linkage": _begin(60, lambda: _linkage(site)),
-        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root)),
+        "linkage": _begin(60, lambda: _linkage(site, given)),
+        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root) + named),
     }
     values = {name: reading() for name, reading in readings.items()}
     return Facts(stack.target, stack.device, stack, **values)  # type: ignore[arg-type]
@@ -153,13 +174,33 @@ def _devices(stack: Stack, root: Path) -> set[str]:
     return {stack.device} | {one.device for one in pci.catalogue().vendors if one.id in vendors}
 
 
-def _linkage(site: Site) -> list[linkage.Linkage] | None:
-    """How the device plugins of an environment would link; None without an environment."""
-    if site.site_packages is None:
+def _given(env: str) -> installed.Environment:
+    """An environment of the user's own. Raises PaddockError `bad-option`."""
+    found = python_env.environment_at(Path(env).expanduser())
+    return msgspec.structs.replace(found, own=False)
+
+
+def _plugin(
+    site: Site, given: installed.Environment | None, device: str, fresh: bool
+) -> plugin.Plugin | None:
+    """The plugin of the environment; one that was given is asked anew each time."""
+    if given is None:
+        return plugin.collect(site, device, fresh)
+    if given.version is None or not given.site_packages:
         return None
-    folder = plugin.plugin_folder(site.site_packages)
+    return plugin.examine(plugin.Place(Path(given.python), Path(given.site_packages)), device)
+
+
+def _linkage(site: Site, given: installed.Environment | None) -> list[linkage.Linkage] | None:
+    """How the device plugins of the environment would link; None without an environment."""
+    packages, python = site.site_packages, site.python
+    if given:
+        packages, python = Path(given.site_packages), Path(given.python)
+    if packages is None or (given and not given.site_packages):
+        return None
+    folder = plugin.plugin_folder(packages)
     files = sorted(folder.glob("*.so")) if folder else []
-    host = process_libraries.paddle_host(site.site_packages, site.python)
+    host = process_libraries.paddle_host(packages, python)
     return linkage.collect(files, os.environ, host=host)
 
 

@@ -70,6 +70,17 @@ def test_the_installed_plugin_loads_and_is_remembered(
         verdict(site)
 
 
+def test_another_environment_leaves_no_proof(
+    site: Site, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUSTOM_DEVICE_ROOT", raising=False)
+    assert site.site_packages is not None
+    before = sorted(home.rglob("*"))
+    made = plugin.examine(plugin.Place(site.python, site.site_packages), "loopback")
+    assert (made.verdict, made.types, made.proved) == ("loads", ["loopback"], None)
+    assert sorted(home.rglob("*")) == before
+
+
 @pytest.mark.parametrize("expected", ["skipped", "symbol", "crashes", "unknown"])
 def test_plugins_that_do_not_fit(site: Site, root: Path, expected: Verdict) -> None:
     build(root, SOURCES[expected])

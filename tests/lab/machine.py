@@ -80,14 +80,18 @@ class Machine:
 
     def clone(self) -> None:
         """Put there what a clone of this checkout would have."""
-        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
-        present = b"\0".join(n for n in names.split(b"\0") if (ROOT / os.fsdecode(n)).is_file())
-        pack = ["tar", "-c", "--null", "-T", "-"]
-        archive = subprocess.run(pack, cwd=ROOT, input=present, check=True, capture_output=True)
         inside = f"mkdir -p {shlex.quote(self.checkout)} && tar -x -C {shlex.quote(self.checkout)}"
         argv = ["docker", "exec", "-i", self.name, "sh", "-c", inside]
-        subprocess.run(argv, input=archive.stdout, check=True)
+        subprocess.run(argv, input=packed_clone(), check=True)
+
+
+def packed_clone() -> bytes:
+    """What a clone of this checkout would have, as a tar archive."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+    present = b"\0".join(n for n in names.split(b"\0") if (ROOT / os.fsdecode(n)).is_file())
+    pack = ["tar", "-c", "--null", "-T", "-"]
+    return subprocess.run(pack, cwd=ROOT, input=present, check=True, capture_output=True).stdout
 
 
 @contextlib.contextmanager

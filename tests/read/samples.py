@@ -1,9 +1,14 @@
-"""Outputs of every kind, in the tools' layouts with values of our own."""
+"""Outputs of every kind, in the tools' layouts with values of our own.
+
+Those of the folder `texts` stand there beside the whole JSON that they read as.
+"""
 # ruff: noqa: E501, E101 - lines of the tools stand here as they print them
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from pathlib import Path
+from typing import Any, Final
 
 from tests.read.drawn import Die, Layout, efsmi_table, npu_table
 
@@ -308,6 +313,12 @@ Install Finished. 2 installed.  100%   MD5 checksums are OK.  100%
 """
 BUSY = "dcmi model initialized failed, because the device is used. ret is -8020\n"
 
+FOLDER = Path(__file__).parent / "texts"
+EXPECTED: Final[dict[str, dict[str, Any]]] = {
+    file.stem: json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted(FOLDER.glob("*.json"))
+}
+
 SAMPLES: Final[dict[str, tuple[str, str]]] = {  # name: kind, text
     "910B3": ("npu-smi info", npu_table(B3, [b3(n) for n in range(3)], PROCESSES)),
     "16 cards": ("npu-smi info", npu_table(B3, [b3(n) for n in range(16)], [])),
@@ -361,4 +372,7 @@ SAMPLES: Final[dict[str, tuple[str, str]]] = {  # name: kind, text
     "daemon.json": ("docker daemon.json", DAEMON),
     "hccn": ("hccn_tool -link_stat", HCCN),
     "topsrider": ("topsrider install log", TOPSRIDER),
+} | {
+    name: (value["kind"], (FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
+    for name, value in EXPECTED.items()
 }

@@ -12,7 +12,7 @@ from provision.facts.texts.section import decode
 from provision.several import gather, split
 from tests.conftest import Cli
 from tests.read import samples
-from tests.read.samples import SAMPLES
+from tests.read.samples import EXPECTED, SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -150,5 +150,6 @@ def test_every_kind_has_a_table(
     assert show_files(str(tmp_path / "file"), json=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert SAMPLES[name][0] in lines[0]
-    assert len(lines) > 1
+    says_more = set(EXPECTED.get(name, {"kind", "values"})) - {"kind", "nodes", "details"}
+    assert len(lines) > 1 or not says_more
     assert not any("None" in line or "{" in line for line in lines)

@@ -219,6 +219,8 @@ def test_a_container() -> None:
             "devices": ["/dev/davinci0", "/dev/hisi_hdc"],
             "mounts": [{"source": "/usr/local/dcmi", "destination": "/usr/local/dcmi", "writable": True}],
             "environment": {"ASCEND_VISIBLE_DEVICES": "0,1", "HF_TOKEN": "***", "EMPTY": ""},
+            "inside": ["/dev/davinci0", "/dev/hisi_hdc"],
+            "ipc": None, "exit_code": None, "out_of_memory": None, "error": None,
         }
     ]  # fmt: skip
     odd = '[{"HostConfig": [], "Config": 3, "Mounts": {"a": 1}, "Name": null}]'

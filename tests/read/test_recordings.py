@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,9 @@ import pytest
 
 from provision.facts.texts.reading import read
 from provision.facts.texts.section import decode
+from tests.read.recorded import FOLDER, GIVEN, recordings
 
-GIVEN = os.environ.get("PADDOCK_TEST_RECORDINGS")
-FOLDER = Path(GIVEN or "/nonexistent")
 pytestmark = pytest.mark.skipif(not GIVEN, reason="PADDOCK_TEST_RECORDINGS names no folder")
-OURS = ("npu-smi", "npu-smi-sub", "efsmi", "lspci", "versions", "hccn", "docker", "k8s")
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -23,13 +20,6 @@ def load(path: Path) -> dict[str, Any]:
     text = decode(path.read_bytes())
     assert text is not None
     return read(text)
-
-
-def recordings() -> list[Path]:
-    """The recordings of tools, and of the errors those of npu-smi."""
-    files = [path for name in OURS for path in (FOLDER / name).rglob("*") if path.is_file()]
-    errors = list((FOLDER / "errors").glob("npu-smi*"))
-    return sorted(path for path in files + errors if path.suffix != ".csv")
 
 
 def test_there_are_recordings() -> None:

@@ -11,8 +11,8 @@ from provision.facts.texts.section import Section
 UNLIMITED = -1  # a limit that is none, told apart from None: not in the text
 
 _ID = re.compile(
-    r"uid=(?P<uid>[0-9]{1,10})(?:\((?P<user>[^)]{1,80})\))? +"
-    r"gid=(?P<gid>[0-9]{1,10})(?:\((?P<group>[^)]{1,80})\))?"
+    r"(?:uid|用户id)=(?P<uid>[0-9]{1,10})(?:\((?P<user>[^)]{1,80})\))? +"
+    r"(?:gid|组id)=(?P<gid>[0-9]{1,10})(?:\((?P<group>[^)]{1,80})\))?"
     r"(?: +(?:groups|组)=(?P<groups>[0-9][^=]{0,4000}?))?(?: +context=\S+)?"
 )
 _GROUP = re.compile(r"([0-9]{1,10})(?:\(([^)]{1,80})\))?")
@@ -30,15 +30,22 @@ _LOCKED = ("max locked memory", "locked memory", "locked-in-memory size")
 _PROCESSES = ("max user processes", "process", "processes")
 
 
+class Group(msgspec.Struct, frozen=True):
+    """A group; `name` is None where the number has none."""
+
+    gid: int
+    name: str | None
+
+
 class Id(msgspec.Struct, frozen=True):
-    """`id`: the numbers and names of the user and all groups; a name is None where none is."""
+    """`id`: the user and all groups; a name is None where the number has none."""
 
     kind: str
     uid: int
     user: str | None
     gid: int
     group: str | None
-    groups: dict[int, str | None]
+    groups: list[Group]
 
 
 class Ulimits(msgspec.Struct, frozen=True):
@@ -59,7 +66,8 @@ def identity(section: Section) -> Id | None:
     for line in section.lines:
         match = _ID.fullmatch(line.strip()) if len(line) < 5000 else None  # noqa: PLR2004
         if match:
-            groups = {int(gid): name or None for gid, name in _GROUP.findall(match["groups"] or "")}
+            found = _GROUP.findall(match["groups"] or "")
+            groups = [Group(int(gid), name or None) for gid, name in found]
             return Id("id", int(match["uid"]), match["user"], int(match["gid"]), match["group"],
                       groups)  # fmt: skip
     return None

@@ -39,7 +39,7 @@ def listed(section: Section) -> Cards | None:
     top: list[tuple[str, int]] = []
     cards: list[Listed] = []
     for line in section.lines:
-        found = headings(line)
+        found = headings(line, r"CPU Affinity|\S+")
         names = [name.upper() for name, _ in found]
         if names[:1] == ["DEV"] and {"SN", "BUS", "ID"} <= set(names):
             top = [(name.upper(), start) for name, start in found]

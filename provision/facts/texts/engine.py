@@ -20,7 +20,10 @@ _ROWS = re.compile(r"(?:CONTAINER ID|REPOSITORY) +\S")
 
 
 class DockerInfo(msgspec.Struct, frozen=True):
-    """`docker info`. `error` is what the client says when the engine does not answer."""
+    """`docker info`. `error` is what the client says when the engine does not answer.
+
+    The versions of containerd and runc are as printed: some engines print a commit.
+    """
 
     kind: str
     server_version: str | None = None
@@ -153,7 +156,7 @@ def listed(section: Section) -> DockerList | None:
             top = headings(line, r"\S+(?: \S+)*")
         elif top and re.search(r"(?:^| )[0-9a-f]{12,64}(?: |$)", line):
             rows.append(_row(top, line))
-    if not top:
+    if len(top) < 4:  # noqa: PLR2004 - none, or the blanks between them are lost
         return None
     is_ps = top[0][0] == "CONTAINER ID"
     return DockerList("docker ps" if is_ps else "docker images", rows)

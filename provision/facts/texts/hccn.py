@@ -11,7 +11,8 @@ from provision.facts.texts.section import Section
 
 _DEVICE = re.compile(r"^\[devid ([0-9]{1,4})\]")
 _CHANGE = re.compile(
-    r"^(?P<time>\w{3} \w{3} [ 0-9]\d \d\d:\d\d:\d\d \d{4}) +LINK (?P<state>UP|DOWN)$"
+    r"^(?P<time>(?:\w{3} )?\w{3} [ 0-9]?\d(?: \d{4})? \d\d:\d\d:\d\d \d{4}) +"
+    r"LINK (?P<state>UP|DOWN)$"
 )
 
 # The topic, told by a label that only this topic prints, in lower case.
@@ -86,7 +87,7 @@ def _pairs(text: str) -> list[tuple[str, Scalar]]:
     found: list[tuple[str, Scalar]] = []
     for part in re.split(r", (?=Iface:)", text[:500]):
         key, colon, value = (one.strip() for one in part.partition(":"))
-        if colon and key[:1].isalpha():
+        if colon and key[:1].isalpha() and not text.endswith(("LINK UP", "LINK DOWN")):
             unsaid = value.lower() in ("", "na", "n/a", "-", "not supported")
             found.append((key, None if unsaid else value))
     return found

@@ -21,7 +21,7 @@ _KINDS = {"c": "char", "b": "block", "d": "dir", "l": "link", "p": "fifo", "s": 
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A node: `kind` is char, block, dir, link, fifo, socket or file; `mode` in octal ("660")."""
+    """A node: `kind` is char, block, dir, link, fifo, socket or file; `mode` in octal ("0660")."""
 
     path: str
     kind: str
@@ -92,9 +92,9 @@ def _node(match: re.Match[str]) -> Node:
 
 
 def _octal(letters: str) -> str:
-    """`rw-rw----` as "660"; set-id and sticky bits lead as a fourth digit."""
+    """`rw-rw----` as "0660"; the first digit is of set-id and sticky bits."""
     digits = [sum(bit for bit, letter in zip((4, 2, 1), letters[i : i + 3], strict=True)
                   if letter not in "-ST") for i in (0, 3, 6)]  # fmt: skip
     special = sum(bit for bit, letter in zip((4, 2, 1), letters[2::3], strict=True)
                   if letter in "sStT")  # fmt: skip
-    return f"{special or ''}{''.join(map(str, digits))}"
+    return f"{special}{''.join(map(str, digits))}"

@@ -16,7 +16,10 @@ _ROWS = {"mem": "Mem", "内存": "Mem", "swap": "Swap", "交换": "Swap"}
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Bytes. Hugepages as a count and the size of one. `fields` has all amounts in bytes."""
+    """Bytes. Hugepages as a count and the size of one. `fields` has all amounts in bytes.
+
+    `printed` has those whose unit nothing tells, as printed.
+    """
 
     kind: str
     total: int | None
@@ -27,6 +30,7 @@ class Memory(msgspec.Struct, frozen=True):
     hugepages_free: int | None = None
     hugepage_size: int | None = None
     fields: dict[str, int] = {}
+    printed: dict[str, str] = {}
 
 
 def meminfo(section: Section) -> Memory | None:
@@ -55,8 +59,10 @@ def free(section: Section) -> Memory | None:
     memory, swap = found["Mem"], found.get("Swap", {})
     fields = {f"{name} {key}": amount for name, row in found.items()
               for key, amount in row.items() if amount is not None}  # fmt: skip
+    printed = {f"{name} {key}": word for name, row in rows.items() for key, word in row.items()
+               if f"{name} {key}" not in fields}  # fmt: skip
     return Memory("free", memory.get("total"), memory.get("available"), swap.get("total"),
-                  swap.get("free"), fields=fields)  # fmt: skip
+                  swap.get("free"), fields=fields, printed=printed)  # fmt: skip
 
 
 def _rows(lines: list[str]) -> dict[str, dict[str, str]]:

@@ -50,15 +50,12 @@ class KernelLog(msgspec.Struct, frozen=True):
 
 
 def lsmod(section: Section) -> Modules | None:
-    """`lsmod`, or what `grep` left of it: then every line is one, and a vendor's is among them."""
-    lines = [line for line in section.lines if line.strip()]
-    headed = any(line.split() == ["Module", "Size", "Used", "by"] for line in lines)
-    found = [match for line in lines
-             if len(line) < 2000 and (match := _MODULE.fullmatch(line))]  # noqa: PLR2004  # fmt: skip
-    whole = len(found) == len(lines) and any(_is_vendors(match["name"]) for match in found)
-    if not found or not (headed or whole):
-        return None
-    return Modules("lsmod", [_loaded(match) for match in found])
+    """`lsmod`; without its headings (`grep` was asked) only the vendors' modules are known."""
+    headed = any(line.split() == ["Module", "Size", "Used", "by"] for line in section.lines)
+    found = [match for line in section.lines
+             if len(line) < 2000 and (match := _MODULE.fullmatch(line))  # noqa: PLR2004
+             and (headed or _is_vendors(match["name"]))]  # fmt: skip
+    return Modules("lsmod", [_loaded(match) for match in found]) if found else None
 
 
 def _is_vendors(name: str) -> bool:
@@ -68,7 +65,7 @@ def _is_vendors(name: str) -> bool:
 
 def _loaded(match: re.Match[str]) -> Loaded:
     """A row."""
-    used_by = [name for name in (match["by"] or "").split(",") if name and name != "-"]
+    used_by = [name for name in (match["by"] or "").split(",") if name[:1].isalnum()]
     return Loaded(match["name"], int(match["size"]), int(match["users"]), used_by)
 
 

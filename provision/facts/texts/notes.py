@@ -55,8 +55,8 @@ def topsrider(section: Section) -> Install | None:
 def module(section: Section) -> Module | None:
     """`cat /sys/module/NAME/version`."""
     asked = re.search(r"cat +/sys/module/([\w-]{1,60})/version", section.command)
-    found = re.fullmatch(r"[0-9][\w.+-]{0,80}", section.text.strip())
-    return Module("kernel module", asked[1], found[0]) if asked and found else None
+    found = re.match(r"\s*([0-9][\w.+-]{0,80})(?=\s|$)", section.text)
+    return Module("kernel module", asked[1], found[1]) if asked and found else None
 
 
 def capacity(section: Section) -> Capacity | None:

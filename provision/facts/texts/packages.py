@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from urllib.parse import unquote
 
 import msgspec
 
+from provision.facts.texts import json_text
 from provision.facts.texts.section import Section
 
 _DPKG = re.compile(
@@ -21,13 +21,14 @@ _RPM = re.compile(
 _QUERY = re.compile(r"^\s*(?P<name>[a-z0-9][\w.+-]+)(?::\w+)?\s+(?P<version>[0-9]\S*)$")
 _FROZEN = re.compile(
     r"^\s*(?:\[pip3?\] )?(?P<name>[A-Za-z0-9][\w.-]*(?:\[[\w,]+\])?)"
-    r"==(?P<version>[0-9]\S*?)(?:;.*)?$"
+    r"==(?P<version>[0-9]\S*?) *(?:;.*)?$"
 )
 _WHEEL = re.compile(  # `pip freeze` of what was installed from a file
-    r"^\s*(?P<name>[A-Za-z0-9][\w.-]*) @ \S*/[A-Za-z0-9][\w.]*-(?P<version>[0-9][\w.+!%]*)-[\w.-]+\.whl"
+    r"^\s*(?P<name>[A-Za-z0-9][\w.-]*) @ \S*/[A-Za-z0-9][\w.]*-"
+    r"(?P<version>[0-9][\w.+!%]*)-[\w.-]+\.whl"
 )
 _LISTED = re.compile(
-    r"^\s*(?P<name>[A-Za-z0-9][\w.-]*) +\(?(?P<version>[0-9v][\w.+!-]*)\)?(?: +\S.*)?$"
+    r"^\s*(?P<name>[A-Za-z0-9_][\w.-]*) +\(?(?P<version>[0-9v][\w.+!-]*)\)?(?: +\S.*)?$"
 )
 
 
@@ -89,15 +90,8 @@ def _table(section: Section) -> Packages | None:
 
 def _json(section: Section) -> Packages | None:
     """`pip list --format json`: a list of objects with a name and a version."""
-    text = section.text.strip()
-    if not text.startswith('[{"name"'):
-        return None
-    try:
-        rows, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    named = [row for row in rows if isinstance(row, dict)]
-    pairs = [(row.get("name"), row.get("version")) for row in named]
+    rows = [row for value in json_text.documents(section.lines) for row in json_text.array(value)]
+    pairs = [(row.get("name"), row.get("version")) for row in map(json_text.mapping, rows)]
     found = [Package(name, version) for name, version in pairs
              if isinstance(name, str) and isinstance(version, str)]  # fmt: skip
     return Packages("pip list", found) if found else None

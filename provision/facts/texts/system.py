@@ -61,7 +61,7 @@ def uname(section: Section) -> Uname | None:
             return Uname("uname", match["release"], match["machine"], match["node"],
                          match["version"])  # fmt: skip
     asked = re.fullmatch(r"uname +-(r|m|p|i)", section.command.strip())
-    word = section.text.strip()
+    word = section.text.split(None, 1)[0]
     if asked and asked[1] == "r" and _RELEASE.fullmatch(word):
         return Uname("uname", word, None)
     if asked and asked[1] != "r" and re.fullmatch(_ARCH, word):
@@ -96,10 +96,10 @@ def libc(section: Section) -> Libc | None:
 
 
 def python(section: Section) -> Python | None:
-    """`python --version`, when the section says nothing else: logs hold such words too."""
+    """`python --version`: below its command, or a text of this line alone, for logs hold it too."""
     lines = [line.strip() for line in section.lines if line.strip()]
-    found = [match for line in lines if (match := _PYTHON.fullmatch(line))]
-    if len(found) != 1 or len(lines) != 1:
+    asked = re.match(r"(\S+) +(?:-VV?|--version)\b", section.command)
+    found = _PYTHON.fullmatch(lines[0]) if lines else None
+    if not found or (len(lines) > 1 and not asked):
         return None
-    asked = re.match(r"(\S+) +(?:-V|-VV|--version)\b", section.command)
-    return Python("python --version", found[0][1], asked[1] if asked else None)
+    return Python("python --version", found[1], asked[1] if asked else None)

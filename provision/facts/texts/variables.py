@@ -14,7 +14,7 @@ _COMMAND = re.compile(
     r"(?:sudo +|(?:docker|podman|kubectl) exec .{1,200} )?"
     r"(?:env|printenv|export|declare|set)(?: +-\w+)?(?: *\|.*)?"
 )
-_PLAIN = re.compile(r"(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)")
+_PLAIN = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,120})=(?P<value>.*)")
 _EXPORT = re.compile(r"(?:export|declare -\w*x\w*) (?P<name>[A-Za-z_]\w{0,120})=(?P<value>.*)")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_SK$|_AK$|_PWD$",
@@ -77,6 +77,8 @@ def _pair(line: str) -> tuple[str, str] | None:
 
 def _unquoted(text: str) -> str:
     """A value as the shell would have it."""
+    if text.startswith('"'):
+        text = re.sub(r"\\([$`])", r"\1", text)
     try:
         return "".join(shlex.split(text))
     except ValueError:  # an open quote

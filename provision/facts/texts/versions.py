@@ -67,6 +67,7 @@ def _groups(section: Section) -> Iterator[dict[str, str]]:
     fields: dict[str, str] = {}
     for line in section.lines:
         match = _KEY.match(line) if len(line) < 2000 else None  # noqa: PLR2004
+        match = None if match and re.search(r"[$`]", match["value"]) else match  # a script
         is_comment = line.startswith("#") or not line.strip()
         if fields and ((not match and not is_comment) or (match and match["key"] in fields)):
             yield fields

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.lab.boxes.objects import library, module
+from tests.lab.boxes.objects import headers, library, module
 
 DRIVER = "24.1.0"
 FIRMWARE = "7.5.0.2.220"
@@ -40,6 +40,7 @@ def write_files(root: Path) -> None:
     for name in MODULES:
         module(root / f"lib/modules/{kernel}/updates/{name}.ko", kernel)
         module(root / f"{OLD_KERNEL}/updates/{name}.ko", OLD_KERNEL.name)
+    headers(root, kernel)
 
 
 def _settings(home: str) -> str:

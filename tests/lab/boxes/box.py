@@ -11,17 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab.boxes import pci
-from tests.lab.boxes.image import VENDORS, vendor_image
+from tests.lab.boxes.image import VENDORS, engine_image, vendor_image
 from tests.lab.boxes.spec import Node, Spec
 from tests.lab.boxes.variants import Variant, broken, variants
 from tests.lab.machine import Machine, running
 
-# A container made by Docker looks like one by this file, and by the name of its control group.
-_HOST = ("--cgroupns", "private")
-_START = """
-set -e
-rm -f /.dockerenv
-mkdir -p /var/lib/lab
+# As a host has it: a control group without a name that tells, and room in /dev/shm.
+_HOST = ("--cgroupns", "private", "--shm-size", "8g")
+# A container made by Docker looks like one by this file.
+_START = "set -e\nrm -f /.dockerenv\n"
+# An engine in the box needs nearly all; the one capability is not given to this machine either.
+_NESTED = (
+    "--cap-add=ALL", "--cap-drop=SYS_RESOURCE", "--volume=/var/lib/docker",
+    *(f"--security-opt={name}=unconfined" for name in ("seccomp", "apparmor", "systempaths")),
+)  # fmt: skip
+_ENGINE = """
+for folder in /sys/fs/cgroup/*; do mount -o remount,bind,rw $folder; done
+setsid dockerd >/var/log/dockerd.log 2>&1 </dev/null &
+for _ in $(seq 100); do docker info >/dev/null 2>&1 && exit 0; sleep 0.1; done
+cat /var/log/dockerd.log >&2
+exit 1
 """
 
 
@@ -38,18 +47,23 @@ class Box(Machine):
 
 
 @contextlib.contextmanager
-def start(vendor: str, name: str = "", checkout: Path | None = None) -> Iterator[Box]:
+def start(
+    vendor: str, name: str = "", checkout: Path | None = None, engine: bool = False
+) -> Iterator[Box]:
     """A box of `ascend910b` or `s60`; `name` is a variant's, "" for the healthy one.
 
-    `checkout` is the folder of Paddock that it sees; None for none.
+    `checkout` is the folder of Paddock that it sees, None for none; `engine` puts a Docker Engine
+    into it.
     """
     variant = next(one for one in variants() if one.id == name) if name else None
+    engine = engine or (variant is not None and variant.engine)
     spec = describe(vendor, variant)
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
         options = [*_HOST, *_sysfs(Path(scratch), spec), *_checkout(checkout), *_access(spec)]
-        with running(vendor_image(vendor), *options) as machine:
+        image = engine_image(vendor) if engine else vendor_image(vendor)
+        with running(image, *options, *(_NESTED if engine else ())) as machine:
             script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
-            _run(machine, script + (variant.shell if variant else ""))
+            _run(machine, script + (variant.shell if variant else "") + _ENGINE * engine)
             user = variant.user if variant else "root"
             yield Box(machine.name, user=user, prelude=spec.prelude)
 
@@ -68,13 +82,13 @@ def _sysfs(folder: Path, spec: Spec) -> list[str]:
     pci.write_bus(folder / "pci", spec.functions)
     pci.write_modules(folder / "module", spec.modules)
     places = {"pci": "/sys/bus/pci", "module": "/sys/module"}
-    return [word for name, target in places.items()
-            for word in ("--mount", f"type=bind,source={folder / name},target={target},readonly")]  # fmt: skip
+    return [f"--mount=type=bind,source={folder / name},target={target},readonly"
+            for name, target in places.items()]  # fmt: skip
 
 
 def _checkout(folder: Path | None) -> list[str]:
     target = Machine("").checkout
-    return ["--mount", f"type=bind,source={folder},target={target}"] if folder else []
+    return [f"--mount=type=bind,source={folder},target={target}"] if folder else []
 
 
 def _access(spec: Spec) -> list[str]:

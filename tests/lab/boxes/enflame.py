@@ -1,6 +1,6 @@
-"""A healthy box with eight Enflame S60: driver 1.5.0.5 and TopsRider i3x 3.5.102, a documented pair.
+"""A healthy box with eight Enflame S60: driver 1.5.0.5 and TopsRider i3x 3.5.102.
 
-The packages are made here and installed by the real dpkg.
+That pair is documented. The packages are made here and installed by the real dpkg.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.lab.boxes.objects import library, module
+from tests.lab.boxes.objects import headers, library, module
 from tests.lab.boxes.spec import Function, Node, Spec
 
 DRIVER = "1.5.0.5"
@@ -31,10 +31,10 @@ ldconfig
 """
 # name: (version, what it depends on, library, its functions)
 PACKAGES = {
-    "topsfactor": ("3.5.102-1", "", "opt/tops/lib/libtopsfactor.so", ["topsFactorInit"]),
-    "tops-sdk": ("3.5.102-1", "topsfactor", "opt/tops/lib/libtopsrt.so", ["topsInit"]),
-    "eccl": ("3.5.102-1", "tops-sdk", "usr/lib/libeccl.so", ["ecclCommInitRank"]),
-    "topsaten": ("3.5.102-1", "tops-sdk", "usr/lib/libtopsaten.so", ["topsatenInit"]),
+    "topsfactor": ("1.5.0.601-1", "", "opt/tops/lib/libtopsfactor.so", ["topsFactorInit"]),
+    "tops-sdk": ("1.5.0.601-1", "topsfactor", "opt/tops/lib/libtopsrt.so", ["topsInit"]),
+    "eccl": ("1.5.0.601-1", "tops-sdk", "usr/lib/libeccl.so", ["ecclCommInitRank"]),
+    "topsaten": ("1.5.0.601-1", "tops-sdk", "usr/lib/libtopsaten.so", ["topsatenInit"]),
     "enflame-container-toolkit": ("2.0.48", "", "usr/lib/libenflame-container.so", ["run"]),
 }
 
@@ -89,11 +89,12 @@ def write_files(root: Path) -> None:
     module(root / f"lib/modules/{kernel}/updates/enflame.ko", kernel, DRIVER)
     module(root / f"{OLD_KERNEL}/updates/enflame.ko", OLD_KERNEL.name, DRIVER)
     module(root / "var/lib/lab/old/enflame.ko", kernel, OLD_DRIVER)
+    headers(root, kernel)
     packages = root / "var/lib/lab/packages"
     packages.mkdir(parents=True)
     for number, name in enumerate(PACKAGES):  # in the order in which dpkg can set them up
         package(packages / f"{number}-{name}.deb", name)
-    package(root / "var/lib/lab/old/topsaten.deb", "topsaten", "3.2.109-1")
+    package(root / "var/lib/lab/old/topsaten.deb", "topsaten", "1.2.0.301-1")
 
 
 def package(file: Path, name: str, other_version: str = "") -> None:
@@ -139,10 +140,12 @@ FILES = {
     "usr/local/topsrider/dockerfile/README.md": "Dockerfiles\n",
     "usr/local/topsrider/data_center_toolkit/README.md": "Data center toolkit\n",
     "usr/local/topsrider/ai_development_toolkit/README.md": "AI development toolkit\n",
-    "tmp/topsinstaller/TopsRider20250326-163331.log": (
+    "tmp/topsinstaller/TopsRider20250901-101500.log": (
+        "Verifying archive integrity... All good.\n"
+        "Uncompressing ENFLAME TOPSRIDER PACKAGE\n"
         "[1/3] Install TopsPlatform Package\n"
         "[2/3] Install Dockerfile to /usr/local/topsrider/dockerfile\n"
         "[3/3] Install Data Center Toolkit to /usr/local/topsrider/data_center_toolkit\n"
-        "Install Finished. 3 installed.\n"
+        "Install Finished. 3 installed.  100%   MD5 checksums are OK.  100%\n"
     ),
 }

@@ -25,19 +25,21 @@ VENDORS: dict[str, ModuleType] = {"ascend910b": ascend, "s60": enflame}
 _TOOL = ("paddock", "requirements.lock", "provision/bootstrap.py")
 # The vendors support Ubuntu 22.04, not Debian 12. Its keys come from its own archive, so the file
 # that they are in is pinned.
-_KEYRING = "http://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb"
+_ARCHIVE = "http://archive.ubuntu.com/ubuntu"
+_KEYRING = f"{_ARCHIVE}/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb"
 _KEYRING_SHA256 = "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f"
-_PACKAGES = "python3,python3-venv,git,ca-certificates,pciutils,kmod"
+_PACKAGES = "apt,python3,python3-venv,git,ca-certificates,pciutils,kmod"
 UBUNTU = f"""
 set -e
 mount -t tmpfs -o size=3g none "$1"
 cd "$1"
-/usr/lib/apt/apt-helper download-file {_KEYRING} keys.deb SHA256:{_KEYRING_SHA256} >/dev/null
+/usr/lib/apt/apt-helper download-file {_KEYRING} keys.deb \\
+    SHA256:{_KEYRING_SHA256} >/dev/null
 dpkg-deb --extract keys.deb keys
 TMPDIR=$1 mmdebstrap --quiet --variant=minbase --include={_PACKAGES} \\
     --keyring="$1/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" \\
-    --components=main,universe jammy base.tar http://archive.ubuntu.com/ubuntu
-docker import --message {LABEL} base.tar "$2"
+    --components=main,universe jammy base.tar {_ARCHIVE}
+docker import --message {LABEL} base.tar "$2" >/dev/null
 """
 # The tool's environment is for all users of the box.
 _PREPARE = """
@@ -50,6 +52,18 @@ for home in /root /etc/skel; do
 done
 find . -mindepth 1 -delete
 """
+_ENGINE = """
+set -e
+apt-get -qq update
+DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install docker.io
+rm -rf /var/lib/apt/lists/*
+"""
+
+
+def engine_image(vendor: str) -> str:
+    """The tag of a vendor's healthy box with a Docker Engine in it."""
+    healthy = vendor_image(vendor)
+    return _image(f"{vendor}-engine", [healthy, _ENGINE], lambda tag: _add(healthy, _ENGINE, tag))
 
 
 def vendor_image(vendor: str) -> str:
@@ -94,6 +108,12 @@ def _make(vendor: str, prepared: str, tag: str) -> None:
                   "--keep-directory-symlink", "-C", "/"]  # fmt: skip
         subprocess.run(unpack, input=archive, check=True)
         _ok(machine.run(module.SETUP, timeout=120))
+        _commit(machine, tag)
+
+
+def _add(image: str, script: str, tag: str) -> None:
+    with running(image) as machine:
+        _ok(machine.run(script, timeout=600))
         _commit(machine, tag)
 
 

@@ -15,18 +15,22 @@ ALL = "*"
 
 
 class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A root cause. `expect` is the check that names it; `means` says it in words.
+    """A root cause. `expect` is the check that names it; `means` says it in words. What `look`
+    prints there matches the pattern `sees`, and does not in the healthy box.
 
     `lost` are slots of cards that are gone from the bus. `functions`, `cards` and `nodes` change
     fields of those by slot, number and path, of all for "*"; `state` those of the vendor's tool;
-    `modules` are all that are loaded; with `no_nodes` there are none. `also` is a second vendor in the box. `shell` is run in the
-    box as root, `prelude` by the shell of `user` before the tool.
+    `modules` are all that are loaded; with `no_nodes` there are none. `also` is a second vendor in
+    the box, `engine` a Docker Engine. `shell` is run in the box as root, `prelude` by the shell of
+    `user` before the tool.
     """
 
     id: str
     box: str
     expect: str
     means: str
+    look: str
+    sees: str
     lost: list[str] = []
     functions: dict[str, dict[str, Any]] = {}
     cards: dict[str, dict[str, Any]] = {}
@@ -35,6 +39,7 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: dict[str, Any] = {}
     modules: dict[str, str] | None = None
     also: str = ""
+    engine: bool = False
     shell: str = ""
     prelude: str | None = None
     user: str = "root"
@@ -74,8 +79,9 @@ def _function(one: Function, variant: Variant) -> Function:
     """A function as the variant has it; "*" means the accelerators."""
     all_cards = variant.functions.get(ALL, {}) if one.class_.startswith("12") else {}
     changes = {**all_cards, **variant.functions.get(one.slot, {})}
-    pairs = {key: tuple(value) if isinstance(value, list) else value
-             for key, value in changes.items()}  # fmt: skip
+    pairs: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()
+    }
     return replace(one, **pairs)
 
 

@@ -71,8 +71,13 @@ def table(state: dict[str, Any]) -> None:
         print(END)
 
 
-def section(title: str, *rows: tuple[str, object]) -> None:
-    print(f"    {title}", *(f"        {label:<24}: {value}" for label, value in rows), sep="\n")
+def section(title: str, *values: tuple[str, object]) -> None:
+    print(f"    {title}")
+    rows(*values)
+
+
+def rows(*values: tuple[str, object]) -> None:
+    print(*(f"        {label:<24}: {value}" for label, value in values), sep="\n")
 
 
 def query(state: dict[str, Any]) -> None:
@@ -90,8 +95,8 @@ def query(state: dict[str, Any]) -> None:
                 ("Domain", domain), ("Bus", bus), ("Dev", device), ("Func", function))  # fmt: skip
         print("        Link Info")
         width, generation = card["link"]
-        section_rows(("Max Link Speed", "Gen5"), ("Max Link Width", "X16"),
-                     ("Cur Link Speed", f"Gen{generation}"), ("Cur Link Width", f"X{width}"))  # fmt: skip
+        rows(("Max Link Speed", "Gen5"), ("Max Link Width", "X16"),
+             ("Cur Link Speed", f"Gen{generation}"), ("Cur Link Width", f"X{width}"))  # fmt: skip
         section("Clock Info", ("Mem CLK", "7000 MHz"))
         section("Power Info", ("Power Capa", "300 W"), ("Cur Power", f"{card['power']} W"),
                 ("Dpm Level", card["dpm"]))  # fmt: skip
@@ -103,10 +108,6 @@ def query(state: dict[str, Any]) -> None:
         section("ECC Mode", ("Current", card["ecc"]), ("Pending", card["ecc_pending"]))
         section("RMA Info", ("Flags", card["rma"]), ("Total DBE", card["dbe"]))
         section("Power Cable", ("Status", card["cable"]))
-
-
-def section_rows(*rows: tuple[str, object]) -> None:
-    print(*(f"        {label:<24}: {value}" for label, value in rows), sep="\n")
 
 
 def listed(state: dict[str, Any]) -> None:

@@ -151,42 +151,45 @@ def health(card: dict[str, Any]) -> None:
         print(f"\n\t{'':<31}: {text}")
 
 
-def topic(name: str, card: dict[str, Any], chip: str | None) -> None:
-    """`-t NAME -i N [-c N]`."""
-    head = [("NPU ID", card["id"]), ("Chip Count", 1), ("", "")]
+def rows(name: str, card: dict[str, Any]) -> list[tuple[str, object]]:
+    """What a topic that is a plain list shows of a chip; empty for a topic that is none."""
     (memory, memory_all), (hbm, hbm_all) = card["memory"], card["hbm"]
-    used = 100 * hbm // hbm_all
-    ecc = [(f"HBM {kind} Bit {what}", card["ecc"].get(kind, 0)) for kind in ("Single", "Double")
-           for what in ("Error Count", "Aggregate Total Err Cnt", "Isolated Pages Count")]  # fmt: skip
-    rows: dict[str, list[tuple[str, object]]] = {
+    heat, power, busy = card["temperature"], card["power"], card["aicore"]
+    shares = [("DDR Usage Rate(%)", 100 * memory // max(1, memory_all)),
+              ("HBM Usage Rate(%)", 100 * hbm // hbm_all)]  # fmt: skip
+    counts = ("Error Count", "Aggregate Total Err Cnt", "Isolated Pages Count")
+    lists: dict[str, list[tuple[str, object]]] = {
         "memory": [("DDR Capacity(MB)", memory_all), ("DDR Clock Speed(MHz)", 0),
                    ("HBM Capacity(MB)", hbm_all), ("HBM Clock Speed(MHz)", 1600),
-                   ("HBM Temperature(C)", card["temperature"] + 2),
-                   ("HBM Manufacturer ID", "0x56"), ("Chip ID", 0)],
-        "common": [("Chip ID", 0), ("Memory Usage Rate(%)", 100 * memory // max(1, memory_all)),
-                   ("HBM Usage Rate(%)", used), ("Aicore Usage Rate(%)", card["aicore"]),
-                   ("Aicore Freq(MHZ)", 1800), ("Aicore curFreq(MHZ)", 1800),
-                   ("Aicore Count", 20), ("Temperature(C)", card["temperature"]),
-                   ("NPU Real-time Power(W)", card["power"]), ("", ""), ("Chip Name", "mcu"),
-                   ("Temperature(C)", card["temperature"] - 3)],
-        "usages": [("DDR Capacity(MB)", memory_all), ("DDR Usage Rate(%)", 0),
-                   ("DDR Hugepages Total(page)", 0), ("DDR Hugepages Usage Rate(%)", 0),
-                   ("HBM Capacity(MB)", hbm_all), ("HBM Usage Rate(%)", used),
-                   ("Aicore Usage Rate(%)", card["aicore"]), ("Aicpu Usage Rate(%)", 0),
+                   ("HBM Temperature(C)", heat + 2), ("HBM Manufacturer ID", "0x56")],
+        "common": [("Memory Usage Rate(%)", shares[0][1]), shares[1],
+                   ("Aicore Usage Rate(%)", busy), ("Aicore Freq(MHZ)", 1800),
+                   ("Aicore curFreq(MHZ)", 1800), ("Aicore Count", 20),
+                   ("Temperature(C)", heat), ("NPU Real-time Power(W)", power)],
+        "usages": [("DDR Capacity(MB)", memory_all), shares[0], ("DDR Hugepages Total(page)", 0),
+                   ("DDR Hugepages Usage Rate(%)", 0), ("HBM Capacity(MB)", hbm_all), shares[1],
+                   ("Aicore Usage Rate(%)", busy), ("Aicpu Usage Rate(%)", 0),
                    ("Ctrlcpu Usage Rate(%)", 0), ("DDR Bandwidth Usage Rate(%)", 0),
-                   ("HBM Bandwidth Usage Rate(%)", 0), ("Chip ID", 0)],
-        "temp": [("NPU Temperature (C)", card["temperature"]), ("Chip ID", 0)],
-        "power": [("NPU Real-time Power(W)", card["power"]), ("Chip ID", 0)],
-        "ecc": [*ecc, ("Chip ID", 0)],
+                   ("HBM Bandwidth Usage Rate(%)", 0)],
+        "temp": [("NPU Temperature (C)", heat)],
+        "power": [("NPU Real-time Power(W)", power)],
+        "ecc": [(f"HBM {kind} Bit {count}", card["ecc"][kind])
+                for count in counts for kind in ("Single", "Double")],
     }  # fmt: skip
+    return lists.get(name, [])
+
+
+def topic(name: str, card: dict[str, Any], chip: str | None) -> None:
+    """`-t NAME -i N [-c N]`. The chip's id stands behind its values."""
+    shown = rows(name, card)
     if name == "board":
         board(card, chip)
     elif name == "health":
         health(card)
     elif name == "proc-mem":
         proc_mem(card)
-    elif name in rows:
-        pairs(*head, *rows[name])
+    elif shown:
+        pairs(("NPU ID", card["id"]), ("Chip Count", 1), ("", ""), *shown, ("Chip ID", 0))
     else:
         fail("Error parameter of -t", USAGE)
 

@@ -1,0 +1,95 @@
+"""Are the cards those that the target is for? The name that a tool prints does not tell that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks import here
+from checks.finding import APART, Check, Evidence, Finding, State, known
+from provision.facts import ascend_driver, pci
+from provision.facts.cards import of_device
+from provision.facts.questions import Output
+from provision.facts.snapshot import Facts
+from provision.facts.texts.generation import generation
+
+_SOURCE = "PCI ids in hicann/driver and pci.ids; https://github.com/Ascend/pytorch/issues/144"
+_TRAP = "910B"  # npu-smi prints it for cards of the first generation too
+
+
+def _run(facts: Facts) -> Finding:
+    accelerators = known(facts.accelerators)
+    trapped = _trapped(facts, accelerators)
+    if facts.device not in ("npu", "gcu"):  # no target fits; but the name misleads all the same
+        return _trap("warning", trapped, "ascend910b") if trapped else APART
+    cards = of_device(accelerators, facts.device)
+    others = [card for card in cards if card.name and card.target != facts.target]
+    if not cards:
+        return _by_tool(facts)
+    if not others:
+        return Finding("ok", evidence=[_evidence(card) for card in cards])
+    if trapped:
+        return _trap("error", trapped, facts.target)
+    values = {"cards": ", ".join(sorted({card.name or card.ids for card in others})),
+              "wanted": _wanted(facts.target), "target": facts.target}  # fmt: skip
+    case = "other" if len(others) == len(cards) else "mixed"
+    return Finding("error", case, values, [_evidence(card) for card in others], source=_SOURCE)
+
+
+def _trap(state: State, trapped: list[Evidence], target: str) -> Finding:
+    """Cards of the first generation under the name of the second."""
+    values = {"target": target, "wanted": _wanted(target)}
+    return Finding(state, "trap", values, trapped, source=_SOURCE)
+
+
+def _trapped(facts: Facts, cards: list[pci.Device]) -> list[Evidence]:
+    """The lines that show the name 910B on cards that are none, and what they are."""
+    wrong = [card for card in cards if card.generation and card.target is None]
+    lines = [Evidence(line, source) for line, name, source in _named(facts) if name == _TRAP]
+    return [_evidence(wrong[0]), *lines[:1]] if wrong and lines else []
+
+
+def _named(facts: Facts) -> Iterator[tuple[str, str, str]]:
+    """Line, name and source of each card of npu-smi."""
+    if shown := ascend_driver.table(here.outputs(facts)):
+        for card in shown[0].cards:
+            name = card.name.removeprefix("Ascend").strip()
+            yield _line(shown[1], card.npu_id, card.name), name, shown[1].source
+
+
+def _by_tool(facts: Facts) -> Finding:
+    """The bus shows no card: what npu-smi's names and memory tell."""
+    if facts.device != "npu" or not (shown := ascend_driver.table(known(facts.outputs))):
+        return APART
+    told = [(card, generation(card, {})) for card in shown[0].cards]
+    wanted = {model.generation for model in pci.catalogue().models if model.target == facts.target}
+    for card, its in told:
+        if its is not None and its not in wanted:
+            values = {"cards": its, "wanted": _wanted(facts.target), "target": facts.target}
+            evidence = [Evidence(_line(shown[1], card.npu_id, card.name), shown[1].source)]
+            return Finding("error", "other", values, evidence, source=_SOURCE)
+    unclear = next((card for card, its in told if its is None), None)
+    if unclear:
+        values = {"name": unclear.name}
+        line = _line(shown[1], unclear.npu_id, unclear.name)
+        return Finding("unknown", "unclear", values, [Evidence(line, shown[1].source)])
+    return Finding("ok", evidence=[Evidence(f"{card.name}: {its}", shown[1].source)
+                                   for card, its in told])  # fmt: skip
+
+
+def _line(output: Output, number: int, name: str) -> str:
+    return ascend_driver.line_of(output, f"| {number} {name} ") or f"{number} {name}"
+
+
+def _wanted(target: str) -> str:
+    """The models of a target."""
+    names = [f"{one.name} ({one.vendor}:{one.device})" for one in pci.catalogue().models
+             if one.target == target]  # fmt: skip
+    return names[0] if names else "?"
+
+
+def _evidence(card: pci.Device) -> Evidence:
+    what = card.generation or card.name or "?"
+    return Evidence(f"{card.slot} {card.ids} {what}", "/sys/bus/pci/devices")
+
+
+CHECK = Check("accelerator-generation", _run, needs=("accelerator-known",))

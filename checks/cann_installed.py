@@ -1,0 +1,32 @@
+"""Is a CANN toolkit there?"""
+
+from __future__ import annotations
+
+from checks.cann import folders, plugin, shown
+from checks.finding import Check, Evidence, Finding, UnreadError, known
+from provision.facts import ascend
+from provision.facts.snapshot import Facts
+
+_SOURCE = "CANN documentation, installation; PaddlePaddle documentation, hardware_support/npu"
+_HOMES = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH")
+
+
+def _run(facts: Facts) -> Finding:
+    tools = ascend.toolkits(known(facts.outputs))
+    if tools:
+        return Finding("ok", evidence=[shown(tool) for tool in tools])
+    if facts.sent:
+        raise UnreadError("no version file of a CANN toolkit")
+    named = [one for one in folders(facts) if one.variable in _HOMES and one.real]
+    if named:
+        evidence = [Evidence(f"{one.variable}={one.path}", "variable") for one in named]
+        return Finding("unknown", "no-file", {"path": named[0].path}, evidence, source=_SOURCE)
+    evidence = [Evidence("no ascend_toolkit_install.info", "/usr/local/Ascend, $HOME/Ascend")]
+    # On a host whose containers bring CANN along it is rightly not there.
+    if found := plugin(facts):
+        evidence.append(Evidence(f"{found[0]} {found[1]}", "environment"))
+        return Finding("error", "none", {"plugin": found[0]}, evidence, source=_SOURCE)
+    return Finding("absent", "elsewhere", {}, evidence, source=_SOURCE)
+
+
+CHECK = Check("cann-installed", _run, devices=("npu",))

@@ -1,0 +1,76 @@
+"""Are operator kernels there for the chip of the cards, of the version of the toolkit?"""
+
+from __future__ import annotations
+
+from checks.cann import generation, names, shown, toolkit
+from checks.finding import Check, Evidence, Finding, UnreadError, known
+from provision import versions
+from provision.facts import ascend
+from provision.facts.ascend import Chip, Kernels, Toolkit
+from provision.facts.folders import Folder
+from provision.facts.questions import Output
+from provision.facts.snapshot import Facts
+
+_NONE = "https://github.com/hiyouga/LlamaFactory/issues/4610 (561000)"
+_OTHER = "https://github.com/vllm-project/vllm-ascend/issues/4859 (561103)"
+
+
+def _run(facts: Facts) -> Finding:
+    outputs = known(facts.outputs)
+    tool = toolkit(facts)
+    packages = [one for one in ascend.kernels(outputs) if _is_of(tool, one.root)]
+    listed = [(there, output) for root, there, output in ascend.kernel_folders(outputs)
+              if _is_of(tool, root)]  # fmt: skip
+    folders = sorted({name for there, _ in listed for name in there})
+    evidence = [*map(_package, packages), *_folders(folders, [one for _, one in listed])]
+    values = {"cann": tool.version, "generation": generation(facts) or "?"}
+    if not packages and not folders:
+        if not listed:
+            raise UnreadError("no version file of operator kernels, and no list of their folders")
+        return Finding("error", "none", values, [shown(tool), *evidence], source=_NONE)
+    wanted = ascend.chip(generation(facts))
+    if wanted and not _fits(wanted, packages, folders):
+        there = folders or [one.chip for one in packages if one.chip]
+        values |= {"there": names(there), "wanted": wanted.folders[0]}
+        return Finding("error", "chip", values, evidence, source=f"{wanted.source}; {_NONE}")
+    odd = next((one for one in packages if _differs(one, tool)), None)
+    if odd:
+        values |= {"kernels": odd.version or "?"}
+        return Finding("error", "version", values, [shown(tool), *evidence], source=_OTHER)
+    return Finding("ok", evidence=evidence)
+
+
+def _is_of(tool: Toolkit, root: str) -> bool:
+    """Whether a folder is the toolkit's, by itself or through `latest` or `cann`."""
+    return ascend.owner([tool], Folder("", root, None)) is not None
+
+
+def _fits(wanted: Chip, packages: list[Kernels], folders: list[str]) -> bool:
+    """Whether kernels for a chip are among those that are there, as far as that is told."""
+    if folders:
+        return any(name in wanted.folders for name in folders)
+    chips = [one.chip for one in packages if one.chip]
+    return not chips or any(chip in wanted.packages for chip in chips)
+
+
+def _differs(package: Kernels, tool: Toolkit) -> bool:
+    """Whether kernels are of another version than the toolkit; not where that is not known."""
+    return package.version is not None and (
+        versions.same_release(package.version, tool.version) is False
+    )
+
+
+def _package(package: Kernels) -> Evidence:
+    words = ("kernels", package.chip, package.version)
+    return Evidence(" ".join(word for word in words if word), package.output.source)
+
+
+def _folders(folders: list[str], outputs: list[Output]) -> list[Evidence]:
+    """The folders of kernels, or the line that says that there are none."""
+    if folders:
+        return [Evidence(", ".join(folders), outputs[0].source)]
+    lines = [(output.text.strip().splitlines() or ["empty"])[0] for output in outputs]
+    return [Evidence(line, one.source) for line, one in zip(lines, outputs, strict=True)]
+
+
+CHECK = Check("cann-kernels", _run, needs=("cann-installed", "cann-several"), devices=("npu",))

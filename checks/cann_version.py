@@ -1,0 +1,59 @@
+"""Is the CANN in force one that Paddle's plugin is known to work with?"""
+
+from __future__ import annotations
+
+from checks.cann import generation, paddle, plugin, shown, toolkit
+from checks.finding import Check, Evidence, Finding
+from provision import pairs, versions
+from provision.facts.snapshot import Facts
+
+_KIND = "paddle+plugin+cann"
+
+
+def _run(facts: Facts) -> Finding:
+    tool = toolkit(facts)
+    found = plugin(facts)
+    if found is None:
+        return _without_plugin(facts, tool.version, shown(tool))
+    evidence = [shown(tool), Evidence(f"{found[0]} {found[1]}", "environment")]
+    given = {"plugin": found[1], "cann": tool.version, "paddle": paddle(facts)}
+    verdict = pairs.judge(_KIND, given, generation(facts))
+    if verdict.state in ("documented", "observed") and "cann" not in verdict.silent:
+        return Finding("ok", evidence=evidence)
+    values = {"cann": tool.version, "plugin": found[1], "known": _cann(found[1]) or "-"}
+    if verdict.state == "fails" and verdict.row:
+        return Finding("error", "fails", values, evidence, source=verdict.row.source)
+    rows = _rows(found[1])
+    if not rows:  # nothing is known about this plugin, so nothing against this CANN
+        return Finding("ok", evidence=evidence)
+    return Finding("warning", "unlisted", values, evidence, source=rows[0].source)
+
+
+def _without_plugin(facts: Facts, version: str, evidence: Evidence) -> Finding:
+    """A CANN for which there is a release may be the right one."""
+    pins = {name: one.pins["cann"] for name, one in facts.stack.releases.items()
+            if "cann" in one.pins}  # fmt: skip
+    if not pins or any(versions.same_release(version, pin) for pin in pins.values()):
+        return Finding("ok", evidence=[evidence])
+    values = {"cann": version, "known": ", ".join(dict.fromkeys(pins.values()))}
+    release = facts.stack.releases[next(iter(pins))]
+    return Finding("warning", "other", values, [evidence], source=release.source)
+
+
+def _rows(version: str) -> list[pairs.Row]:
+    """What is known to go together with this plugin."""
+    rows = [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"]
+    return [row for row in rows if _lists(row, version)]
+
+
+def _lists(row: pairs.Row, version: str) -> bool:
+    return any(versions.same_release(version, one) for one in row.versions.get("plugin", []))
+
+
+def _cann(version: str) -> str:
+    """The versions of CANN that go together with this plugin."""
+    known = [one for row in _rows(version) for one in row.versions.get("cann", [])]
+    return ", ".join(dict.fromkeys(known))
+
+
+CHECK = Check("cann-version", _run, needs=("cann-installed", "cann-several"), devices=("npu",))

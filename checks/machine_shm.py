@@ -1,0 +1,29 @@
+"""Is /dev/shm large enough for the processes that share their data there?"""
+
+from __future__ import annotations
+
+from checks.finding import APART, Check, Evidence, Finding, UnreadError, gib, known
+from provision.facts.snapshot import Facts, Unread
+
+_FOLDER = "/dev/shm"  # noqa: S108
+
+
+def _run(facts: Facts) -> Finding:
+    needs = facts.stack.container
+    if needs is None:
+        return APART
+    size = known(facts.limits).shm_size
+    if size is None:
+        raise UnreadError(_FOLDER)
+    evidence = [Evidence(f"{_FOLDER} {gib(size)}", "statvfs")]
+    if size >= needs.shm:
+        return Finding("ok", evidence=evidence)
+    values = {"size": gib(size), "wanted": gib(needs.shm), "option": f"{needs.shm >> 20}m"}
+    inside = not isinstance(facts.machine, Unread) and facts.machine.container is not None
+    if inside:
+        return Finding("warning", "container", values, evidence, source=needs.source)
+    command = f"mount -o remount,size={values['option']} {_FOLDER}"
+    return Finding("warning", "host", values, evidence, command, needs.source)
+
+
+CHECK = Check("machine-shm", _run)

@@ -1,0 +1,72 @@
+"""Examines a machine by a folder of outputs, where nobody can run anything on it."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from checks import doctor
+from checks.doctor import FALLBACK, Report
+from provision import stack
+from provision.console import show
+from provision.errors import PaddockError
+from provision.facts import pci, sent
+from provision.facts.questions import Output, questions
+from provision.facts.sent_files import read
+from provision.paths import targets
+from provision.render import Safe, render
+from provision.words import text
+
+
+def examine(target: str, folder: Path, *, json: bool = False) -> Report:
+    """Examine the machine of a folder for a target; for "", the one that the outputs tell.
+
+    For a folder that tells nothing the commands are shown whose outputs it needs, with `json` as a
+    part of the error.
+    Raises PaddockError `nothing-sent` for a folder without any output that is recognised,
+    `bad-option`, `unknown-target`, `snapshot-inside`, `bad-file`.
+    """
+    begin = time.monotonic()
+    found = read(folder)
+    if not found.outputs and not found.conflicts:
+        files = ", ".join(found.unrecognised) or "-"
+        shown = tuple(script().splitlines())
+        for line in shown if not json else ():
+            show(line)
+        raise PaddockError("nothing-sent", shown if json else (), folder=folder, files=files)
+    loaded = stack.load(stack.stack_file(target or _target(found.outputs)))
+    facts = sent.facts(loaded, found.outputs)
+    findings = doctor.ask(facts)
+    return Report(facts, findings, time.monotonic() - begin, found.time, found)
+
+
+def script() -> str:
+    """The commands whose outputs a folder needs, as a script for that machine."""
+    asked = questions()
+    asked_once = [one.command for one in asked.commands if "{npu}" not in one.command]
+    commands = [[_word(word) for word in command] for command in asked_once]
+    folders = dict.fromkeys(folder for one in asked.commands for folder in one.folders)
+    # Our own patterns, which the shell has to see as such.
+    files = Safe(" ".join(one.file for one in asked.files))
+    values = {"commands": commands, "folders": ":".join(folders), "files": files}
+    return render("ask.sh.j2", values)
+
+
+def _word(word: str) -> str:
+    """A word of our own questions, in quotes that let the shell put variables in."""
+    return Safe(f'"{word}"') if re.search(r"\$[A-Z]", word) else word
+
+
+def _target(outputs: list[Output]) -> str:
+    """The target by the cards, else by whose tools these outputs are of, else the fallback."""
+    cards = sent.cards(outputs)
+    if isinstance(cards, list) and cards:
+        found = pci.target_for(cards)
+        return found if found in targets() else FALLBACK
+    devices = sent.devices(outputs)
+    known = [name for name in targets() if stack.load(stack.stack_file(name)).device in devices]
+    if len(known) > 1:
+        wanted = text("wanted.one-target", names=", ".join(known))
+        raise PaddockError("bad-option", option="--target", value="auto", wanted=wanted)
+    return known[0] if known else FALLBACK

@@ -1,0 +1,86 @@
+"""The accelerators of one device type: those on the bus, and those that the vendor's tool shows."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from provision.facts import pci
+from provision.facts.outputs import found
+from provision.facts.questions import Output
+from provision.facts.texts.efsmi import Efsmi
+from provision.facts.texts.npu_values import NpuInfo
+
+# Drivers that hold a card for a virtual machine (the kernel's driver-api/vfio).
+LENT = ("vfio-pci", "pci-stub")
+FALLEN = "ff"  # the revision of a card that no longer answers: all bits are set
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a tool lists: how many chips, their bus ids (None where one is not told), and where.
+
+    `complete` is False for a text from which lines were left out. `ids` are the cards' own numbers.
+    """
+
+    chips: int
+    buses: list[str] | None
+    ids: list[int]
+    complete: bool
+    source: str
+
+
+@functools.cache
+def device_types() -> dict[str, str]:
+    """Paddle's device type by PCI vendor id."""
+    return {vendor.id: vendor.device for vendor in pci.catalogue().vendors}
+
+
+def of_device(cards: Iterable[pci.Device], device: str) -> list[pci.Device]:
+    """The cards of a device type, such as `npu`."""
+    return [card for card in cards if device_types().get(card.vendor) == device]
+
+
+def whole(cards: Iterable[pci.Device]) -> list[pci.Device]:
+    """The cards that the driver here should show: no virtual functions, none that is lent."""
+    return [card for card in cards if card.physical is None and card.driver not in LENT]
+
+
+def shown(outputs: Iterable[Output], device: str) -> Shown | None:
+    """What the tool of a device type lists; None where its table is not there."""
+    outputs = list(outputs)
+    if device == "npu":
+        return next((_npu(table, output) for table, output in found(outputs, NpuInfo)), None)
+    if device == "gcu":
+        return next((_gcu(table, output) for table, output in found(outputs, Efsmi)), None)
+    return None
+
+
+def lists(one: Shown, slot: str) -> bool:
+    """Whether a tool's list has the card of a slot. Enflame's has no domain: `00:25:00.0`."""
+    return any(_same(bus.lower(), slot) for bus in one.buses or ())
+
+
+def _same(bus: str, slot: str) -> bool:
+    """Whether a bus id, with its domain or without, is this slot."""
+    has_domain = re.match("[0-9a-f]{4,8}:", bus)
+    return bus == slot if has_domain else slot[-7:] == bus[-7:]
+
+
+def _npu(table: NpuInfo, output: Output) -> Shown:
+    chips = [chip for card in table.cards for chip in card.chips]
+    buses = [chip.bus_id for chip in chips if chip.bus_id]
+    return Shown(
+        len(chips), buses if len(buses) == len(chips) else None,
+        [card.npu_id for card in table.cards], "elided" not in table.notes, output.source,
+    )  # fmt: skip
+
+
+def _gcu(table: Efsmi, output: Output) -> Shown:
+    buses = [card.bus_id for card in table.cards if card.bus_id]
+    return Shown(
+        len(table.cards), buses if len(buses) == len(table.cards) else None,
+        [card.device_id for card in table.cards], True, output.source,
+    )  # fmt: skip
