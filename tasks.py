@@ -6,6 +6,7 @@ Nothing heavy is imported here: what a task needs is imported when it runs.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from invoke.collection import Collection
@@ -24,13 +25,17 @@ from provision.several import gather, pair  # noqa: E402
 def provision(
     _: Context, target: str = "auto", release: str = "", stack: str = "", dry_run: bool = False,
     json: bool = False, yes: bool = False, from_: str = "", only: str = "", offline: bool = False,
-    ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False,
+    ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False, deps: str = "",
+    unsupported_os: bool = False,
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     from checks import bring
     from provision.arguments import options
 
-    chosen = options(target, release, stack, from_, only, offline, ca_bundle, index_url, jobs)
+    chosen = options(
+        target, release, stack, from_, only, offline, ca_bundle, index_url, jobs, deps=deps,
+        unsupported_os=unsupported_os,
+    )  # fmt: skip
     if undo:
         return bring.undo(chosen, yes=yes, json=json, dry_run=dry_run)
     if dry_run:
@@ -75,7 +80,7 @@ def doctor(
     _: Context, target: str = "auto", json: bool = False, fresh: bool = False,
     strict: bool = False, lang: str = "", list_: bool = False, snapshot: str = "",
     from_: str = "", compare: list[str] | None = None, junit: str = "", sarif: str = "",
-    container: str = "", env: str = "",
+    container: str = "", env: str = "", html: str = "", fix: bool = False, yes: bool = False,
 ) -> int:  # fmt: skip
     """Say what this machine is, what is wrong, and what to type."""
     from checks import visit
@@ -83,17 +88,20 @@ def doctor(
 
     visit.speak(lang)
     named = {"target": "" if target == "auto" else ALIASES.get(target, target), "from": from_}
-    files = {"snapshot": snapshot, "junit": junit, "sarif": sarif}
-    visit.refuse_mixed({"list": list_, "compare": compare, "fresh": fresh, "strict": strict,
-                        "container": container, "env": env, **named, **files})  # fmt: skip
+    files = {"snapshot": snapshot, "junit": junit, "sarif": sarif, "html": html}
+    visit.refuse_mixed({
+        "list": list_, "compare": compare, "fresh": fresh, "strict": strict, "container": container,
+        "env": env, "fix": fix, **named, **files,
+    })  # fmt: skip
     if list_:
         return visit.catalogue(json=json)
     if compare:
         return visit.compare(compare, json=json)
-    report = visit.examine(
-        named["target"], from_, fresh=fresh, container=container, env=env, json=json
-    )
-    return visit.tell(report, files, json=json, strict=strict)
+    asked = partial(visit.examine, named["target"], from_, container=container, env=env, json=json)
+    report, fixed = asked(fresh=fresh), None
+    if fix:
+        report, fixed = visit.mend(report, partial(asked, fresh=False), yes=yes, json=json)
+    return visit.tell(report, files, json=json, strict=strict, fixed=fixed)
 
 
 @command

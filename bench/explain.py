@@ -1,4 +1,4 @@
-"""What explaining a big log costs against `grep -c` for one fixed string in it."""
+"""What explaining a big log costs against `grep -c` for one fixed string in it, and its memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from bench.cost import Command, in_turn, medians, ratio
 from bench.places import scratch, tool
 from bench.result import Result
+from bench.watch import watch
 
 N = 5
+MEGABYTES = 100
 _SIZE = 1 << 30  # bytes
 _WORD = "libatb.so: cannot open"
 _FAILURE = f"ImportError: {_WORD} shared object file: No such file or directory\n"
@@ -19,8 +21,13 @@ def explain() -> list[Result]:
     with scratch() as folder:
         log = folder / "run.log"
         _write(log)
-        ours, theirs = in_turn([tool("explain", str(log)), Command(["grep", "-c", _WORD, log])], N)
-    return [Result("explain / grep -c", ratio(ours, theirs), "x", 2, N, medians(ours, theirs))]
+        mine = tool("explain", str(log))
+        ours, theirs = in_turn([mine, Command(["grep", "-c", _WORD, log])], N)
+        peak = watch(mine).peak
+    return [
+        Result("explain / grep -c", ratio(ours, theirs), "x", 2, N, medians(ours, theirs)),
+        Result("peak memory of explain", peak, " MB", MEGABYTES, 1, "the same log"),
+    ]
 
 
 def _write(path: Path) -> None:

@@ -11,17 +11,16 @@ from provision.facts.pci import Device
 from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "Ascend/mind-cluster, ascend-faultdiag fixture of a lost card; the kernel's sysfs-bus-pci"
-_BUS = "/sys/bus/pci/devices"
 _SHORT = {7: 8, 15: 16}  # cards: what machines are built with, less the one that was lost
 
 
 def _run(facts: Facts) -> Finding:
     cards = views.of_device(known(facts.accelerators), facts.device)
     shown = views.shown(here.outputs(facts), facts.device)
-    evidence = [_evidence(card) for card in cards]
+    evidence = [_evidence(card, facts) for card in cards]
     if fallen := [card for card in cards if card.revision == views.FALLEN]:
         values = {"slots": _slots(fallen)}
-        return Finding("error", "fallen", values, [_evidence(card) for card in fallen],
+        return Finding("error", "fallen", values, [_evidence(card, facts) for card in fallen],
                        f"lspci -vvs {fallen[0].slot}", _SOURCE)  # fmt: skip
     if not cards:
         return _none(facts, shown)
@@ -41,7 +40,10 @@ def _none(facts: Facts, shown: views.Shown | None) -> Finding:
         return Finding("ok", evidence=[Evidence(f"cards or dies: {shown.chips}", shown.source)])
     nodes = [] if isinstance(facts.nodes, Unread) else facts.nodes
     line = f"no card of type {facts.device}, class 1200"
-    evidence = [Evidence(line, _BUS), *(Evidence(node.path, "/dev") for node in nodes[:3])]
+    evidence = [
+        Evidence(line, here.bus(facts)),
+        *(Evidence(node.path, "/dev") for node in nodes[:3]),
+    ]
     values = {"target": facts.target}
     return Finding("error", "none", values, evidence, "lspci -nn -d ::1200", _SOURCE)
 
@@ -105,10 +107,10 @@ def _slots(cards: list[Device]) -> str:
     return ", ".join(card.slot for card in cards)
 
 
-def _evidence(card: Device) -> Evidence:
+def _evidence(card: Device, facts: Facts) -> Evidence:
     node = "" if card.numa_node is None else f", NUMA node {card.numa_node}"
     revision = "" if card.revision is None else f" (rev {card.revision})"
-    return Evidence(f"{card.slot} {card.ids}{revision}{node}", _BUS)
+    return Evidence(f"{card.slot} {card.ids}{revision}{node}", here.bus(facts))
 
 
 CHECK = Check("accelerator-count", _run, devices=("npu", "gcu"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks import here
-from checks.finding import APART, Check, Evidence, Finding, State, known
+from checks.finding import APART, Check, Evidence, Finding, known
 from provision.facts import ascend_driver, pci
 from provision.facts.cards import of_device
 from provision.facts.questions import Output
@@ -20,32 +20,34 @@ def _run(facts: Facts) -> Finding:
     accelerators = known(facts.accelerators)
     trapped = _trapped(facts, accelerators)
     if facts.device not in ("npu", "gcu"):  # no target fits; but the name misleads all the same
-        return _trap("warning", trapped, "ascend910b") if trapped else APART
+        return _trap(trapped, "ascend910b") if trapped else APART
     cards = of_device(accelerators, facts.device)
     others = [card for card in cards if card.name and card.target != facts.target]
     if not cards:
         return _by_tool(facts)
     if not others:
-        return Finding("ok", evidence=[_evidence(card) for card in cards])
+        return Finding("ok", evidence=[_evidence(card, facts) for card in cards])
     if trapped:
-        return _trap("error", trapped, facts.target)
+        return _trap(trapped, facts.target)
     values = {"cards": ", ".join(sorted({card.name or card.ids for card in others})),
               "wanted": _wanted(facts.target), "target": facts.target}  # fmt: skip
     case = "other" if len(others) == len(cards) else "mixed"
-    return Finding("error", case, values, [_evidence(card) for card in others], source=_SOURCE)
+    return Finding(
+        "error", case, values, [_evidence(card, facts) for card in others], source=_SOURCE
+    )
 
 
-def _trap(state: State, trapped: list[Evidence], target: str) -> Finding:
+def _trap(trapped: list[Evidence], target: str) -> Finding:
     """Cards of the first generation under the name of the second."""
     values = {"target": target, "wanted": _wanted(target)}
-    return Finding(state, "trap", values, trapped, source=_SOURCE)
+    return Finding("error", "trap", values, trapped, source=_SOURCE)
 
 
 def _trapped(facts: Facts, cards: list[pci.Device]) -> list[Evidence]:
     """The lines that show the name 910B on cards that are none, and what they are."""
     wrong = [card for card in cards if card.generation and card.target is None]
     lines = [Evidence(line, source) for line, name, source in _named(facts) if name == _TRAP]
-    return [_evidence(wrong[0]), *lines[:1]] if wrong and lines else []
+    return [_evidence(wrong[0], facts), *lines[:1]] if wrong and lines else []
 
 
 def _named(facts: Facts) -> Iterator[tuple[str, str, str]]:
@@ -87,9 +89,9 @@ def _wanted(target: str) -> str:
     return names[0] if names else "?"
 
 
-def _evidence(card: pci.Device) -> Evidence:
+def _evidence(card: pci.Device, facts: Facts) -> Evidence:
     what = card.generation or card.name or "?"
-    return Evidence(f"{card.slot} {card.ids} {what}", "/sys/bus/pci/devices")
+    return Evidence(f"{card.slot} {card.ids} {what}", here.bus(facts))
 
 
-CHECK = Check("accelerator-generation", _run, needs=("accelerator-known",))
+CHECK = Check("accelerator-generation", _run)

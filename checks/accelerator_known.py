@@ -44,4 +44,4 @@ def _evidence(card: pci.Device) -> Evidence:
     return Evidence(f"{card.slot} {card.ids} {name}{node}", "/sys/bus/pci/devices")
 
 
-CHECK = Check("accelerator-known", _run)
+CHECK = Check("accelerator-known", _run, needs=("accelerator-generation",))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from checks import here
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts.cards import of_device
 from provision.facts.pci import Device
 from provision.facts.snapshot import Facts
 
 _SOURCE = "the kernel's sysfs-bus-pci: current_link_width, max_link_width, current_link_speed"
-_BUS = "/sys/bus/pci/devices"
 
 
 def _run(facts: Facts) -> Finding:
@@ -20,10 +20,13 @@ def _run(facts: Facts) -> Finding:
         raise UnreadError("current_link_width")
     narrow = [card for card in told if (card.link_width or 0) < (card.max_link_width or 0)]
     if narrow:
-        return _finding("narrow", narrow)
+        return _finding("narrow", narrow, facts)
     if slow := _slow(told):
-        return _finding("slow", slow)
-    return Finding("ok", evidence=[_evidence(card) for card in told] or [Evidence("none", _BUS)])
+        return _finding("slow", slow, facts)
+    return Finding(
+        "ok",
+        evidence=[_evidence(card, facts) for card in told] or [Evidence("none", here.bus(facts))],
+    )
 
 
 def _slow(cards: list[Device]) -> list[Device]:
@@ -37,7 +40,7 @@ def _slow(cards: list[Device]) -> list[Device]:
     return slow if len(full) > len(slow) else []
 
 
-def _finding(case: str, cards: list[Device]) -> Finding:
+def _finding(case: str, cards: list[Device], facts: Facts) -> Finding:
     """A finding about the first of these cards, with all as evidence."""
     card = cards[0]
     values = {
@@ -45,14 +48,14 @@ def _finding(case: str, cards: list[Device]) -> Finding:
         "full": str(card.max_link_width), "speed": f"{card.link_speed_gt or '?'}",
         "top": f"{card.max_link_speed_gt or '?'}",
     }  # fmt: skip
-    evidence = [_evidence(one) for one in cards]
+    evidence = [_evidence(one, facts) for one in cards]
     return Finding("warning", case, values, evidence, f"lspci -vvs {card.slot}", _SOURCE)
 
 
-def _evidence(card: Device) -> Evidence:
+def _evidence(card: Device, facts: Facts) -> Evidence:
     line = (f"{card.slot} x{card.link_width} of x{card.max_link_width}, "
             f"{card.link_speed_gt or '?'} of {card.max_link_speed_gt or '?'} GT/s")  # fmt: skip
-    return Evidence(line, _BUS)
+    return Evidence(line, here.bus(facts))
 
 
 CHECK = Check("accelerator-link", _run, devices=("npu", "gcu"))

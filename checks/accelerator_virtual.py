@@ -10,28 +10,29 @@ from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "npu-smi names of vNPUs (310Pvir01); the kernel's sysfs-bus-pci and driver-api/vfio"
 _VIRTUAL = "(virtual function)"  # in the names of images/accelerators.toml
-_BUS = "/sys/bus/pci/devices"
 
 
 def _run(facts: Facts) -> Finding:
-    cards = of_device(known(facts.accelerators), facts.device)
+    cards, where = of_device(known(facts.accelerators), facts.device), here.bus(facts)
     if lent := [card for card in cards if card.driver in LENT]:
         values = {"slots": ", ".join(card.slot for card in lent), "driver": lent[0].driver or ""}
-        evidence = [Evidence(f"{card.slot} driver {card.driver}", _BUS) for card in lent]
+        evidence = [Evidence(f"{card.slot} driver {card.driver}", where) for card in lent]
         return Finding("warning", "lent", values, evidence, source=_SOURCE)
     shared = [card for card in cards if card.functions]
     if shared:
         values = {"slots": ", ".join(card.slot for card in shared)}
-        evidence = [Evidence(f"{card.slot} sriov_numvfs {card.functions}", _BUS) for card in shared]
+        evidence = [
+            Evidence(f"{card.slot} sriov_numvfs {card.functions}", where) for card in shared
+        ]
         return Finding("warning", "shared", values, evidence, source=_SOURCE)
     shares = [card for card in cards if card.physical or _VIRTUAL in (card.name or "")]
-    evidence = [Evidence(f"{one.slot} is a function of {one.physical or '?'}", _BUS)
+    evidence = [Evidence(f"{one.slot} is a function of {one.physical or '?'}", where)
                 for one in shares]  # fmt: skip
     evidence += _templates(facts)
     if evidence:
         return Finding("warning", "share", {"count": str(len(evidence))}, evidence, source=_SOURCE)
-    whole = [Evidence(f"{card.slot} {card.ids}", _BUS) for card in cards]
-    return Finding("ok", evidence=whole or [Evidence("no card", _BUS)])
+    whole = [Evidence(f"{card.slot} {card.ids}", where) for card in cards]
+    return Finding("ok", evidence=whole or [Evidence("no card", where)])
 
 
 def _templates(facts: Facts) -> list[Evidence]:

@@ -79,11 +79,13 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
 
     site = options.site
     with nullcontext() if dry_run else guard.exclusive(site), guard.signals():
-        folders, packages = undoing.made(site), undoing.host_packages(site)
+        context = engine.prepare(options)
+        folders = undoing.made(site)
+        packages = undoing.host_packages(site) + undoing.host_steps(context)
         agreed = bool(packages) and not dry_run and _agreed(packages, yes=yes)
         if not dry_run:
             engine.tidy(site)
-            undoing.undo(engine.prepare(options), with_packages=agreed)
+            undoing.undo(context, with_packages=agreed)
     if json:
         show_json({"schema": "paddock/undo/1", "target": options.target, "dry_run": dry_run,
                    "removed": [str(path) for path in folders],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.finding import Evidence, UnreadError, known, present
-from provision.facts import ascend
+from checks.finding import Evidence, UnreadError, known
+from provision.facts import ascend, ascend_kernels
 from provision.facts.ascend import Toolkit
 from provision.facts.folders import Folder
 from provision.facts.installed import Environment
@@ -44,7 +44,7 @@ def source_command(tool: Toolkit) -> str:
 def generation(facts: Facts) -> str | None:
     """The generation of the Huawei cards; None where it is not known."""
     cards = facts.accelerators
-    return None if isinstance(cards, Unread) else ascend.generation(cards)
+    return None if isinstance(cards, Unread) else ascend_kernels.generation(cards)
 
 
 def environment(facts: Facts) -> Environment | None:
@@ -74,9 +74,11 @@ def paddle(facts: Facts) -> str | None:
 def linkages(facts: Facts) -> list[Linkage]:
     """How the plugins would link, of those that are libraries for this machine at all.
 
-    The others, and that there is none, are found by the check that loads them.
+    The others, and that there is none, are found by the check that loads them; that it could not
+    be read is said by the check of the libraries.
     """
-    return [one for one in present(facts.linkage) if not one.problem]
+    linkage = [] if isinstance(facts.linkage, Unread) else facts.linkage or []
+    return [one for one in linkage if not one.problem]
 
 
 def names(values: Iterable[str], most: int = 5) -> str:

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from checks.cann import source_command, toolkit
 from checks.finding import Check, Evidence, Finding, known
-from provision.facts import ascend
+from provision.facts import ascend, ascend_driver
 from provision.facts.ascend import Toolkit
 from provision.facts.folders import Folder
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
 
 _SOURCE = "CANN documentation, set_env.sh; https://github.com/vllm-project/vllm-ascend/issues/262"
-_HOMES = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH")
-_SINGLE = (*_HOMES, "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH")
+_SINGLE = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH")
 
 
 def _run(facts: Facts) -> Finding:
@@ -40,7 +39,7 @@ def _run(facts: Facts) -> Finding:
 
 def _case(tools: Sequence[Toolkit], folders: list[Folder], outputs: list[Output]) -> str:
     """What is not set as it should be, the worst first."""
-    homes = [one for one in folders if one.variable in _HOMES]
+    homes = [one for one in folders if one.variable in _SINGLE]
     libraries = ascend.on_path(tools, folders, "LD_LIBRARY_PATH")
     if not homes and not libraries:
         return "unset"
@@ -50,7 +49,11 @@ def _case(tools: Sequence[Toolkit], folders: list[Folder], outputs: list[Output]
         return "home"
     if not ascend.on_path(tools, folders, "PYTHONPATH"):
         return "python"
-    return "ok" if ascend.driver(outputs) is None or _driver_found(folders, outputs) else "driver"
+    return (
+        "ok"
+        if ascend_driver.driver(outputs) is None or _driver_found(folders, outputs)
+        else "driver"
+    )
 
 
 def _driver_found(folders: list[Folder], outputs: list[Output]) -> bool:
@@ -79,4 +82,4 @@ def _line(case: str) -> str:
     }[case]
 
 
-CHECK = Check("cann-environment", _run, needs=("cann-installed",), devices=("npu",))
+CHECK = Check("cann-environment", _run, needs=("cann-installed", "cann-several"), devices=("npu",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.cann import folders, plugin, shown
+from checks.cann import environment, folders, shown
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend
 from provision.facts.snapshot import Facts
@@ -23,9 +23,9 @@ def _run(facts: Facts) -> Finding:
         return Finding("unknown", "no-file", {"path": named[0].path}, evidence, source=_SOURCE)
     evidence = [Evidence("no ascend_toolkit_install.info", "/usr/local/Ascend, $HOME/Ascend")]
     # On a host whose containers bring CANN along it is rightly not there.
-    if found := plugin(facts):
-        evidence.append(Evidence(f"{found[0]} {found[1]}", "environment"))
-        return Finding("error", "none", {"plugin": found[0]}, evidence, source=_SOURCE)
+    if there := environment(facts):
+        evidence.append(Evidence(f"Python {there.version or '?'}", there.python))
+        return Finding("error", "none", {"plugin": "paddle-custom-npu"}, evidence, source=_SOURCE)
     return Finding("absent", "elsewhere", {}, evidence, source=_SOURCE)
 
 

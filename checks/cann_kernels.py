@@ -5,8 +5,9 @@ from __future__ import annotations
 from checks.cann import generation, names, shown, toolkit
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision import versions
-from provision.facts import ascend
-from provision.facts.ascend import Chip, Kernels, Toolkit
+from provision.facts import ascend, ascend_kernels
+from provision.facts.ascend import Toolkit
+from provision.facts.ascend_kernels import Chip, Kernels
 from provision.facts.folders import Folder
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
@@ -18,8 +19,8 @@ _OTHER = "https://github.com/vllm-project/vllm-ascend/issues/4859 (561103)"
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     tool = toolkit(facts)
-    packages = [one for one in ascend.kernels(outputs) if _is_of(tool, one.root)]
-    listed = [(there, output) for root, there, output in ascend.kernel_folders(outputs)
+    packages = [one for one in ascend_kernels.kernels(outputs) if _is_of(tool, one.root)]
+    listed = [(there, output) for root, there, output in ascend_kernels.kernel_folders(outputs)
               if _is_of(tool, root)]  # fmt: skip
     folders = sorted({name for there, _ in listed for name in there})
     evidence = [*map(_package, packages), *_folders(folders, [one for _, one in listed])]
@@ -28,7 +29,7 @@ def _run(facts: Facts) -> Finding:
         if not listed:
             raise UnreadError("no version file of operator kernels, and no list of their folders")
         return Finding("error", "none", values, [shown(tool), *evidence], source=_NONE)
-    wanted = ascend.chip(generation(facts))
+    wanted = ascend_kernels.chip(generation(facts))
     if wanted and not _fits(wanted, packages, folders):
         there = folders or [one.chip for one in packages if one.chip]
         values |= {"there": names(there), "wanted": wanted.folders[0]}
@@ -37,7 +38,7 @@ def _run(facts: Facts) -> Finding:
     if odd:
         values |= {"kernels": odd.version or "?"}
         return Finding("error", "version", values, [shown(tool), *evidence], source=_OTHER)
-    return Finding("ok", evidence=evidence)
+    return Finding("ok", evidence=evidence if folders else [*map(_package, packages)])
 
 
 def _is_of(tool: Toolkit, root: str) -> bool:
@@ -73,4 +74,9 @@ def _folders(folders: list[str], outputs: list[Output]) -> list[Evidence]:
     return [Evidence(line, one.source) for line, one in zip(lines, outputs, strict=True)]
 
 
-CHECK = Check("cann-kernels", _run, needs=("cann-installed", "cann-several"), devices=("npu",))
+CHECK = Check(
+    "cann-kernels",
+    _run,
+    needs=("accelerator-generation", "cann-installed", "cann-several"),
+    devices=("npu",),
+)

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from checks.cann import toolkit
-from checks.finding import Check, Evidence, Finding, State, UnreadError, known
+from checks.finding import APART, Check, Evidence, Finding, State, UnreadError, known
 from provision import versions
-from provision.facts import ascend
-from provision.facts.linkage import Linkage
+from provision.facts import ascend_kernels
+from provision.facts.linkage import Linkage, Needed
 from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "https://github.com/PaddlePaddle/Paddle/issues/68398 (libatb.so)"
 _ATB = "libatb.so"
+_FIRST = "8.0.RC1"  # before it there was no such package
 
 
 def _run(facts: Facts) -> Finding:
     tool = toolkit(facts)
-    there = ascend.nnal(known(facts.outputs))
+    there = ascend_kernels.nnal(known(facts.outputs))
     homes = [one for one in known(facts.folders) if one.variable == "ATB_HOME_PATH"]
-    lost = _lost(facts.linkage)
+    need = _need(facts.linkage)
+    lost = f"{need.of}: {_ATB} => not found" if need and need.found is None else ""
     state: State = "error" if lost else "warning"
     found = [Evidence(f"NNAL {file.version}", output.source) for file, output in there]
     evidence = [*([Evidence(lost, "ELF")] if lost else []), *found]
     if gone := next((one for one in homes if one.real is None), None):
         evidence = [Evidence(f"ATB_HOME_PATH={gone.path}", "variable"), *evidence]
         return Finding("error", "gone", {"path": gone.path}, evidence, source=_SOURCE)
+    if not homes and not lost and _is_needless(facts, tool.version, need):
+        return APART
     if not there and not homes:
         if facts.sent:
             raise UnreadError("no version file of NNAL")
@@ -43,12 +47,17 @@ def _run(facts: Facts) -> Finding:
     return Finding("ok", evidence=[*found, home])
 
 
-def _lost(linkage: list[Linkage] | Unread | None) -> str:
-    """The line that shows that a plugin needs ATB and does not find it; "" for none."""
+def _need(linkage: list[Linkage] | Unread | None) -> Needed | None:
+    """What came of ATB's library where a plugin asks for it."""
     plugins = [] if isinstance(linkage, Unread) or linkage is None else linkage
     wanting = (one for plugin in plugins for one in plugin.needed)
-    lost = next((one for one in wanting if one.name == _ATB and one.found is None), None)
-    return f"{lost.of}: {_ATB} => not found" if lost else ""
+    return next((one for one in wanting if one.name == _ATB), None)
+
+
+def _is_needless(facts: Facts, cann: str, need: Needed | None) -> bool:
+    """Whether ATB is found without its variable, or nobody asks for it."""
+    known = isinstance(facts.linkage, list) and bool(facts.linkage)
+    return bool(need or known) or versions.compare(cann, _FIRST) == -1
 
 
 def _holds(file: str, folder: str | None) -> bool:

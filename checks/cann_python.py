@@ -34,7 +34,7 @@ def _run(facts: Facts) -> Finding:
     tool = toolkit(facts)
     numpy = there.packages.get("numpy")
     old = versions.begins(tool.version, _LAST) or versions.compare(tool.version, _LAST) == -1
-    if numpy and old and (versions.compare(numpy, "2") or 0) >= 0 and versions.parse(numpy):
+    if numpy and old and versions.compare(numpy, "2") in (0, 1):
         values = {"numpy": numpy, "cann": tool.version}
         evidence = [Evidence(f"numpy {numpy}", there.python),
                     Evidence(f"CANN {tool.version}", tool.output.source)]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from checks.cann import shown, source_command
 from checks.finding import Check, Evidence, Finding, State, known
+from provision import versions
 from provision.facts import ascend
 from provision.facts.ascend import Toolkit
 from provision.facts.folders import Folder
@@ -22,12 +23,13 @@ def _run(facts: Facts) -> Finding:
     folders = known(facts.folders)
     loaded = ascend.on_path(tools, folders, _LIBRARIES)
     home = ascend.home(tools, folders)
-    if home and loaded and home != loaded[0]:
+    if home and loaded and _differ(home, loaded[0]):
         return _bad("error", "home", (loaded[0], home), tools, folders)
-    if len(loaded) > 1:
-        mixed = len({tool.layout for tool in loaded}) > 1
+    if others := [tool for tool in loaded[1:] if _differ(tool, loaded[0])]:
+        mixed = others[0].layout != loaded[0].layout
         state: State = "error" if mixed else "warning"
-        return _bad(state, "layouts" if mixed else "both", loaded, tools, folders)
+        pair = (loaded[0], others[0])
+        return _bad(state, "layouts" if mixed else "both", pair, tools, folders)
     return Finding("ok", evidence=[shown(tool) for tool in loaded or tools])
 
 
@@ -41,6 +43,11 @@ def _bad(
               "second": pair[1].version, "other": pair[1].root}  # fmt: skip
     evidence = [Evidence(line, "variable") for line in lines]
     return Finding(state, case, values, evidence, source_command(pair[0]), _SOURCE)
+
+
+def _differ(one: Toolkit, other: Toolkit) -> bool:
+    """Whether two packages are of different versions; nnae and the toolkit may be of one."""
+    return versions.same_release(one.version, other.version) is not True
 
 
 def _none() -> Evidence:

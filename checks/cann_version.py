@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.cann import generation, paddle, plugin, shown, toolkit
+from checks.cann import generation, plugin, shown, toolkit
 from checks.finding import Check, Evidence, Finding
 from provision import pairs, versions
 from provision.facts.snapshot import Facts
@@ -16,9 +16,9 @@ def _run(facts: Facts) -> Finding:
     if found is None:
         return _without_plugin(facts, tool.version, shown(tool))
     evidence = [shown(tool), Evidence(f"{found[0]} {found[1]}", "environment")]
-    given = {"plugin": found[1], "cann": tool.version, "paddle": paddle(facts)}
+    given = {"plugin": found[1], "cann": tool.version}
     verdict = pairs.judge(_KIND, given, generation(facts))
-    if verdict.state in ("documented", "observed") and "cann" not in verdict.silent:
+    if verdict.state in ("documented", "observed"):
         return Finding("ok", evidence=evidence)
     values = {"cann": tool.version, "plugin": found[1], "known": _cann(found[1]) or "-"}
     if verdict.state == "fails" and verdict.row:

@@ -16,6 +16,9 @@ from provision.plan import Planned, Wish, host_changes, plan
 from provision.progress import Progress
 from provision.show import summary
 from provision.steps.base import Context
+from provision.vendor import deps, kept
+from provision.vendor.unpack import unpack
+from provision.words import text
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
@@ -57,19 +60,28 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         engine.tidy(options.site)
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
-        settings = None if options.only else settings_of(context.folder)
+        settings = _settings(context, options)
+        planned = _unpacked(context, planned, options, face)
         face.show(summary(planned))
-        _permitted(planned, face)
+        _permitted(context, planned, face)
         with face.progress() as progress:
             runner = engine.runner(context, options, progress)
-            if any(one.state == "pending" for one in planned):
+            if any(one.state != "satisfied" for one in planned):
                 seal.lift(options.site)
                 _execute(runner, planned)
+            _told_later(planned, runner, options)
             report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
         if not options.only:
             engine.put_seal(context, options, planned)
         return Outcome(context, planned, report)
+
+
+def _settings(context: Context, options: engine.Options) -> Smoke | None:
+    """What the smoke tests demand; None for a part of a stack, or a target without such tests."""
+    if options.only or (context.stack.packages and not (context.folder / "smoke.toml").exists()):
+        return None
+    return settings_of(context.folder)
 
 
 def _execute(runner: Runner, planned: list[Planned]) -> None:
@@ -82,14 +94,44 @@ def _execute(runner: Runner, planned: list[Planned]) -> None:
         raise explained(error) from None
 
 
-def _permitted(planned: Sequence[Planned], face: Face) -> None:
-    """Nothing is blocked, and the person agrees where the host changes."""
+def _unpacked(
+    context: Context, planned: list[Planned], options: engine.Options, face: Face
+) -> list[Planned]:
+    """The plan after the archives that pending steps need were unpacked."""
+    pending = [one.step for one in planned if one.state == "pending"]
+    if not (archives := deps.archives(context, pending)):
+        return planned
+    for archive in archives:
+        face.show(text("package.unpacking", archive=archive))
+        unpack(archive, deps.place(archive, context))
+    return plan(context, Wish(options.begin, options.only))
+
+
+def _permitted(context: Context, planned: Sequence[Planned], face: Face) -> None:
+    """Nothing is blocked for good, and the person agrees where the host changes."""
     for one in planned:
-        if one.state == "blocked":
-            raise PaddockError(one.kind.lacks, step=one.name, remedy=one.remedy)
+        if one.lack and not one.lack.later:
+            raise PaddockError(one.lack.code, step=one.name, remedy=one.lack.remedy)
     what = host_changes(planned)
     if what and not face.consent(what):
         raise PaddockError("declined", what=what)
+    if versions := {one.name: one.asks for one in planned if one.asks}:
+        kept.agree(context.site, versions)
+
+
+def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Options) -> None:
+    """Raise what was put off until the rest was done: packages that are missing, a reboot."""
+    lacks = [one.lack for one in planned if one.lack and one.lack.details]
+    if lacks:
+        details = tuple(dict.fromkeys(line for lack in lacks for line in lack.details))
+        details += tuple(error.part("what") for error in runner.postponed)
+        files = ", ".join(lack.remedy for lack in lacks)
+        folder = options.deps or "DIR"
+        raise PaddockError(
+            "package-missing", details, files=files, folder=folder, target=options.target
+        )
+    if runner.postponed:
+        raise runner.postponed[0]
 
 
 def _smoke_once(

@@ -1,38 +1,35 @@
-"""What differs between two machines: first the checks that say something else, then the facts.
-
-Left out are times and the numbers of file systems (`LEFT_OUT`), which differ between any two. An
-amount that moves all the time (`MOVING`) differs only where one is at least ten times the other.
-"""
+"""What differs between two machines: first the checks that say something else, then the facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from checks.compare_outputs import comparable
+from checks.compare_values import Difference, differences
 from checks.doctor import ask
 from checks.finding import Finding
+from provision.facts.snapshot import UNSENT, Facts
 from provision.facts.snapshot_file import Saved, read
 
 SAME, DIFFERENT = 0, 10
 
-LEFT_OUT = ("leftover.steps.*.time", "plugin.proved", "disk.*.device")
-MOVING = ("disk.*.free", "disk.*.inodes", "machine.memory_available")
-_NAMES = ("slot", "purpose", "name")  # what tells the items of a list apart, better than a number
-
 Pair = tuple[Finding, Finding]
-Difference = tuple[str, Any, Any]  # where, the value of A, the value of B: plain JSON values
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two snapshots, by the names of their files, and in what they differ."""
+    """Two machines, by the names of their files, and in what they differ.
+
+    `unsent` are the facts that one of the two does not tell, so that they were not compared.
+    """
 
     files: tuple[str, str]
     saved: tuple[Saved, Saved]
     checks: list[Pair]
     facts: list[Difference]
+    unsent: list[str] = []
 
     @property
     def status(self) -> int:
@@ -41,54 +38,45 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare(file_a: str, file_b: str) -> Comparison:
-    """Compare two snapshots. Raises PaddockError `bad-snapshot`."""
-    a, b = read(file_a), read(file_b)
+    """Compare two snapshots or folders of outputs.
+
+    Raises PaddockError `bad-snapshot`, and what sent_folder.examine raises.
+    """
+    a, b = _saved(file_a), _saved(file_b)
     pairs = [pair for pair in zip(ask(a.facts), ask(b.facts), strict=True) if _differ(*pair)]
-    facts = differences(msgspec.to_builtins(a.facts), msgspec.to_builtins(b.facts))
-    return Comparison((file_a, file_b), (a, b), pairs, list(facts))
+    sides = [plain(one.facts) for one in (a, b)]
+    reason = msgspec.to_builtins(UNSENT)
+    unsent = [name for name in sides[0] if reason in (sides[0][name], sides[1][name])]
+    known = [{name: one for name, one in side.items() if name not in unsent} for side in sides]
+    facts = list(differences(*known))
+    if a.facts.sent or b.facts.sent:  # where only outputs tell, nothing is not a value
+        facts = [one for one in facts if None not in one[1:]]
+    return Comparison((file_a, file_b), (a, b), pairs, facts, unsent)
+
+
+def _saved(file: str) -> Saved:
+    """The machine of a snapshot or of a folder of outputs."""
+    if not Path(file).is_dir():
+        return read(file)
+    from checks import sent_folder
+
+    report = sent_folder.examine("", Path(file))
+    return Saved(report.facts, report.taken or 0.0)
+
+
+def plain(facts: Facts) -> dict[str, Any]:
+    """The facts as plain values, the outputs by what they say."""
+    values: dict[str, Any] = msgspec.to_builtins(facts)
+    if isinstance(facts.outputs, list):
+        values["outputs"] = comparable(facts.outputs)
+    return values
 
 
 def _differ(a: Finding, b: Finding) -> bool:
-    """Whether two findings are other verdicts; other evidence for the same one is none."""
+    """Whether two findings are other verdicts; other evidence for the same one is none.
+
+    What was not sent of a machine, or does not arise there, is no verdict on it.
+    """
+    if "unsent" in (a.case, b.case) or "apart" in (a.state, b.state):
+        return False
     return (a.state, a.case, a.follows) != (b.state, b.case, b.follows)
-
-
-def differences(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Difference]:
-    """The fields that differ, of facts as plain values; for another target not its pins too."""
-    if a["target"] != b["target"]:
-        a, b = a | {"stack": None}, b | {"stack": None}
-    for name in a:
-        yield from _walk(name, _named(a[name]), _named(b[name]))
-
-
-def _walk(path: str, a: Any, b: Any) -> Iterator[Difference]:
-    if a == b or _noise(path, a, b):
-        return
-    if not (is_table(a) and is_table(b)):
-        yield path, a, b
-        return
-    for key in {**a, **b}:
-        yield from _walk(f"{path}.{key}", _named(a.get(key)), _named(b.get(key)))
-
-
-def is_table(value: Any) -> bool:
-    """Whether a value has fields to be compared; a fact that could not be read has none."""
-    return isinstance(value, dict) and value.keys() != {"reason"}
-
-
-def _named(value: Any) -> Any:
-    """A list of tables as a table, by the first field that names each of them."""
-    if not (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
-        return value
-    for field in _NAMES:
-        if len({one.get(field) for one in value} - {None}) == len(value):
-            return {one[field]: one for one in value}
-    return {str(number): one for number, one in enumerate(value)}
-
-
-def _noise(path: str, a: Any, b: Any) -> bool:
-    """Whether a difference says nothing about the machines."""
-    if any(fnmatch(path, pattern) for pattern in LEFT_OUT):
-        return True
-    moving = any(fnmatch(path, pattern) for pattern in MOVING)
-    return moving and None not in (a, b) and max(a, b) < 10 * min(a, b)

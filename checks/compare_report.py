@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from checks.compare import LEFT_OUT, MOVING, Comparison, is_table
+from checks.compare import Comparison
+from checks.compare_values import LEFT_OUT, MOVING, Difference, is_table
 from checks.finding import Finding, moment
 from checks.report import machine_line
 from provision.facts.settings import printable
 from provision.words import text
 
 SCHEMA = "paddock/compare/1"
+_MOST = 8  # differences of one fact, and items of one list, that a person wants to read
 
 
 def to_json(made: Comparison) -> dict[str, object]:
@@ -28,7 +31,7 @@ def to_json(made: Comparison) -> dict[str, object]:
     facts = [{"path": path, "a": a, "b": b} for path, a, b in made.facts]
     rule = {"left_out": LEFT_OUT, "same_below_tenfold": MOVING}
     result = {"schema": SCHEMA, "status": made.status, **machines, "checks": checks}
-    return {**result, "facts": facts, "rule": rule}
+    return {**result, "facts": facts, "not_sent": made.unsent, "rule": rule}
 
 
 def _verdict(finding: Finding) -> dict[str, str]:
@@ -46,9 +49,24 @@ def lines(made: Comparison) -> Iterator[str]:
         yield from _rows(f"{a.id}: {text(f'check.{a.id}.title')}", _said(a), _said(b))
     if made.facts:
         yield from ("", text("compare.facts"))
-    for path, left, right in made.facts:
-        yield from _rows(path, _shown(left), _shown(right))
+    for _, group in itertools.groupby(made.facts, _part):
+        yield from _differing(list(group))
+    if made.unsent:
+        yield from ("", text("compare.unsent", names=", ".join(made.unsent)))
     yield from ("", text("compare.rule" if made.status else "compare.same"))
+
+
+def _differing(group: list[Difference]) -> Iterator[str]:
+    """The differences of one part of the facts; of many only the first ones."""
+    for path, left, right in group[:_MOST]:
+        yield from _rows(path, _shown(left), _shown(right))
+    if more := group[_MOST:]:
+        yield printable(f"  {text('compare.more', where=_part(group[0]), count=len(more))}")
+
+
+def _part(one: Difference) -> str:
+    """The part of the facts that a path leads to, such as `environment.packages`."""
+    return ".".join(one[0].split(".")[:2])
 
 
 def _rows(what: str, a: str, b: str) -> Iterator[str]:
@@ -67,5 +85,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return text("compare.unread", **value) if not is_table(value) else text("compare.there")
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "-"
+        more = ["..."] if len(value) > _MOST else []
+        return ", ".join([*map(str, value[:_MOST]), *more]) or "-"
     return "-" if value is None or value == "" else str(value)

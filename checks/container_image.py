@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from checks import documented
 from checks.finding import APART, Check, Evidence, Finding
 from checks.in_container import named
-from provision import pairs
+from provision import pairs, versions
 from provision.facts import enflame, image_name
 from provision.facts.outputs import found
 from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.versions import VersionFile
+
+_KINDS = {"cann": "driver+cann", "tops": "paddle+plugin+tops+driver"}
 
 
 def _run(facts: Facts) -> Finding:
@@ -41,22 +44,23 @@ def _driver(facts: Facts, image: str, shown: Evidence) -> Finding | None:
     if driver is None:
         return None
     version, where = driver
-    kind = "driver+cann" if cann else "paddle+plugin+tops+driver"
-    verdict = pairs.judge(kind, {"cann": cann, "tops": tops, "driver": version})
-    key = "cann" if cann else "tops"
-    made = cann or tops or ""
-    # A CANN newer than the list of a driver is the driver's own check; here only what is known.
-    known = [row for row in verdict.nearest if made in row.versions.get(key, [])]
-    if verdict.row and verdict.state != "fails":
+    name, made = ("cann", cann or "") if cann else ("tops", tops or "")
+    verdict = pairs.judge(_KINDS[name], {name: made, "driver": version})
+    rows = [row for row in documented.rows(_KINDS[name])
+            if "driver" in row.versions and documented.names(row, name, made)]  # fmt: skip
+    drivers = [one for row in rows for one in row.versions["driver"]]
+    evidence = [shown, Evidence(f"driver {version}", where)]
+    values = {"made": made, "driver": version, "wanted": documented.all_of(rows, "driver") or "?"}
+    if verdict.state == "fails" and verdict.row:
+        return Finding("error", "fails", values, evidence, source=verdict.row.source)
+    if verdict.row or not rows or (cann and not _is_older(version, drivers)):
         return None
-    if verdict.state != "fails" and not any("driver" in row.versions for row in known):
-        return None
-    drivers = ", ".join(one for row in known for one in row.versions.get("driver", []))
-    values = {"made": made, "driver": version, "wanted": drivers or "?"}
-    source = verdict.row.source if verdict.row else known[0].source
-    case = "fails" if verdict.state == "fails" else key
-    return Finding("warning", case, values, [shown, Evidence(f"driver {version}", where)],
-                   source=source)  # fmt: skip
+    return Finding("warning", name, values, evidence, source=rows[0].source)
+
+
+def _is_older(driver: str, drivers: list[str]) -> bool:
+    """Whether a driver is older than all of these. Ascend's newer drivers run an older CANN."""
+    return all(versions.compare(driver, one.removesuffix(".x")) == -1 for one in drivers)
 
 
 def _npu_driver(facts: Facts) -> tuple[str, str] | None:

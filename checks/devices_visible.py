@@ -11,29 +11,38 @@ from provision.facts.visible import Choice, Variable
 def _run(facts: Facts) -> Finding:
     given = known(facts.variables)
     rows = [row for row in visible.variables() if row.device == facts.device and row.name in given]
-    rows = [row for row in rows if row.where == "process" or _obeyed(facts, row)]
+    rows = [row for row in rows if row.where == "process" or _obeyed(facts)]
     if not rows:
         return Finding("ok", evidence=[Evidence("none set", "variables")])
     lines = [Evidence(f"{row.name}={given[row.name]}", "variable") for row in rows]
     for row in rows:
         there = _numbers(facts, row)
+        if row.where == "container" and there == [] and visible.wants(row, given[row.name]):
+            values = {"name": row.name, "nodes": row.nodes}
+            evidence = [*lines, Evidence(f"no {row.nodes}", "/dev")]
+            return Finding("error", "inactive", values, evidence, source=row.source)
         choice = visible.choose(row, given[row.name], there)
         if choice.problem:
             return _bad(row, given[row.name], choice, there)
     return Finding("ok", evidence=lines)
 
 
-def _obeyed(facts: Facts, row: Variable) -> bool:
-    """Whether a variable for the container runtime means anything here, and can be judged."""
+def _obeyed(facts: Facts) -> bool:
+    """Whether a variable for the container runtime has had its effect here."""
     machine = known(facts.machine)
     virtual = "VIRTUAL" in known(facts.variables).get("ASCEND_RUNTIME_OPTIONS", "")
-    return machine.container is not None and row.device == "npu" and not virtual
+    return machine.container is not None and not virtual
 
 
 def _numbers(facts: Facts, row: Variable) -> list[int] | None:
-    """The numbers of the cards' nodes; None where no node can be seen."""
-    nodes = None if isinstance(facts.nodes, Unread) else facts.nodes
-    return (visible.numbers(nodes, row.nodes) or None) if nodes is not None else None
+    """The numbers of the cards' nodes; None where that is not known.
+
+    Without a node it is not known to a process what its variable leads to (shares of cards).
+    """
+    if isinstance(facts.nodes, Unread):
+        return None
+    there = visible.numbers(facts.nodes, row.nodes)
+    return there if there or row.where == "container" else None
 
 
 def _bad(row: Variable, value: str, choice: Choice, there: list[int] | None) -> Finding:

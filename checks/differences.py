@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import APART, Evidence, Finding, known, ok, provision
+from checks.finding import APART, Evidence, Finding, known, mended, ok
 from provision.facts.installed import Difference
 from provision.facts.snapshot import Facts
 from provision.stack import Layer
@@ -23,7 +23,7 @@ def judge(facts: Facts, layers: tuple[Layer, ...]) -> Finding:
         return ok(f"as locked for {comparison.release}", where)
     evidence = [Evidence(_line(one), f"{where}/{one.layer}.txt") for one in wrong[:_SHOWN]]
     values = {"count": str(len(wrong)), "release": comparison.release, "name": wrong[0].name}
-    return Finding("error", "differs", values, evidence, _command(facts, wrong))
+    return Finding("error", "differs", values, evidence, _command(facts, wrong), safe=True)
 
 
 def _line(one: Difference) -> str:
@@ -34,4 +34,4 @@ def _command(facts: Facts, wrong: list[Difference]) -> str:
     """Run again from the first step that installs one of these layers."""
     layers = {one.layer for one in wrong}
     step = next((step.name for step in facts.stack.steps if step.lock in layers), None)
-    return provision(facts.target, *(("--from", step) if step else ()))
+    return mended(facts, step)

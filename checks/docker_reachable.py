@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
 from provision.facts import container_engine
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "Docker documentation: post-installation steps; daemon troubleshooting"
 
@@ -19,14 +19,25 @@ def _run(facts: Facts) -> Finding:
     if asked is None:
         raise UnreadError("docker info was not asked")
     if asked.problem == "absent":
-        return Finding("absent", "none", {}, [Evidence("no docker", "PATH")])
-    evidence = [_line(asked)]
+        return _absent(facts)
+    return _unwell(asked)
+
+
+def _absent(facts: Facts) -> Finding:
+    """No Docker: in a container none is missed, since an engine belongs to the host."""
+    if not isinstance(facts.machine, Unread) and facts.machine.container is not None:
+        return APART
+    return Finding("absent", "none", {}, [Evidence("no docker", "PATH")])
+
+
+def _unwell(asked: Output) -> Finding:
+    """Why the engine gave no answer, by what its client says."""
+    low, evidence = asked.text.lower(), [_line(asked)]
     if asked.problem == "silent":
         return Finding("warning", "silent", {}, evidence, "journalctl -u docker -n 50", _SOURCE)
-    low = asked.text.lower()
     if "permission denied" in low:
         return Finding("warning", "permission", {}, evidence, "ls -l /var/run/docker.sock", _SOURCE)
-    if "cannot connect" in low or "daemon running" in low or "connection refused" in low:
+    if any(words in low for words in ("cannot connect", "daemon running", "connection refused")):
         return Finding("warning", "down", {}, evidence, "systemctl start docker", _SOURCE)
     return Finding("unknown", "strange", {}, evidence, source=_SOURCE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checks.cann import generation, shown, toolkit
-from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.finding import Check, Evidence, Finding, State, UnreadError, known
 from provision import pairs, versions
 from provision.facts import ascend
 from provision.facts.snapshot import Facts
@@ -31,7 +31,9 @@ def _run(facts: Facts) -> Finding:
     if verdict.state == "older":
         return Finding("error", "older", values, evidence, source=f"{rows[0].source}; {_CODES}")
     if verdict.state == "unlisted" and _is_below(driver, listed):
-        return Finding("warning", "below", values, evidence, source=f"{rows[0].source}; {_CODES}")
+        # Versions begin with the year; no list of Huawei's reaches back into an earlier one.
+        state: State = "error" if _is_below(_year(driver), map(_year, listed)) else "warning"
+        return Finding(state, "below", values, evidence, source=f"{rows[0].source}; {_CODES}")
     return Finding("ok", evidence=evidence)
 
 
@@ -55,4 +57,13 @@ def _is_below(driver: str, listed: Iterable[str]) -> bool:
     return sides == {-1}
 
 
-CHECK = Check("driver-cann", _run, needs=("cann-installed", "cann-several"), devices=("npu",))
+def _year(version: str) -> str:
+    return version.partition(".")[0]
+
+
+CHECK = Check(
+    "driver-cann",
+    _run,
+    needs=("driver-installed", "cann-installed", "cann-several"),
+    devices=("npu",),
+)

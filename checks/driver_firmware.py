@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks import here
-from checks.finding import APART, Check, Evidence, Finding, known
+from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
 from provision import pairs
 from provision.facts import ascend_driver
 from provision.facts.questions import Output
@@ -39,6 +39,8 @@ def _without(facts: Facts, driver: tuple[VersionFile, Output]) -> Finding:
     outputs = known(facts.outputs)
     if here.in_container(facts):
         return APART
+    if facts.sent or not here.is_root(facts):  # it may be there all the same
+        raise UnreadError(_FILE)
     evidence = [*_evidence(*driver), Evidence("not there", _FILE)]
     if closed := ascend_driver.unreadable(outputs, "/firmware/version.info"):
         return Finding("unknown", "closed", {}, [Evidence(closed.text, closed.source)])

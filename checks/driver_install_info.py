@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks import here
-from checks.finding import Check, Evidence, Finding, known
+from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend_driver
 from provision.facts.snapshot import Facts
 
@@ -22,11 +22,13 @@ def _run(facts: Facts) -> Finding:
         return Finding("ok", evidence=[Evidence(line, output.source)])
     evidence = [Evidence(f"no {ascend_driver.PATH_KEY}", output.source)]
     command = f"grep {ascend_driver.PATH_KEY} {_INFO}"
-    return Finding("warning", "key", {"key": ascend_driver.PATH_KEY}, evidence, command, _SOURCE)
+    return Finding("warning", "key", {"name": ascend_driver.PATH_KEY}, evidence, command, _SOURCE)
 
 
 def _absent(facts: Facts) -> Finding:
     """None. In a container npu-smi may fail for the want of it."""
+    if facts.sent:  # a file that was not sent is not absent
+        raise UnreadError(_INFO)
     evidence = [Evidence("not there", _INFO)]
     if not here.in_container(facts):
         return Finding("warning", "absent", {}, evidence, f"ls -l {_INFO}", _SOURCE)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from checks import here
-from checks.finding import Check, Evidence, Finding, known
+from checks.finding import Check, Evidence, Finding, State, UnreadError, known
 from provision.facts import ascend_driver
+from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "CANN documentation, driver installation: /usr/local/Ascend/driver/version.info"
@@ -19,21 +20,30 @@ def _run(facts: Facts) -> Finding:
     if closed := ascend_driver.unreadable(outputs, "/driver/version.info"):
         evidence = [Evidence(closed.text, closed.source)]
         return Finding("unknown", "closed", {"path": closed.source}, evidence)
+    if facts.sent:  # a file that was not sent is not absent
+        raise UnreadError(_FILE)
+    return _missing(facts, outputs)
+
+
+def _missing(facts: Facts, outputs: list[Output]) -> Finding:
+    """The file is not to be seen: what else of the driver is there tells what that means."""
     traces = _traces(facts)
     evidence = [Evidence("not there", _FILE), *traces]
-    answers = here.npu_answers(facts)
+    state: State = "warning" if here.npu_answers(facts) else "error"
     if here.in_container(facts):
         case = "unmounted" if traces else "container"
-        return Finding("warning" if answers else "error", case, {}, evidence, source=_SOURCE)
+        return Finding(state, case, {}, evidence, source=_SOURCE)
     if not traces:
         return Finding("error", "absent", {}, evidence, source=_SOURCE)
+    if not here.is_root(facts):
+        return Finding("unknown", "hidden", {"path": _FILE}, evidence, f"sudo cat {_FILE}", _SOURCE)
     info = ascend_driver.install_info(outputs)
     path = info.fields.get(ascend_driver.PATH_KEY, "") if info else ""
     if path and path.rstrip("/") != "/usr/local/Ascend" and _has_module(facts):
         # Installed with --install-path: what it says is read from npu-smi.
         line = f"{ascend_driver.PATH_KEY}={path}"
         return Finding("ok", evidence=[Evidence(line, ascend_driver.INFO)])
-    return Finding("warning" if answers else "error", "incomplete", {}, evidence, source=_SOURCE)
+    return Finding(state, "incomplete", {}, evidence, source=_SOURCE)
 
 
 def _traces(facts: Facts) -> list[Evidence]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from checks.finding import APART, Check, Evidence, Finding, known
 from provision import versions
 from provision.facts import ascend_driver
+from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
+from provision.facts.texts.versions import VersionFile
 
 
 def _run(facts: Facts) -> Finding:
-    its = _version(known(facts.outputs))
+    outputs = known(facts.outputs)
+    its = _version(outputs)
     pinned = [(name, one) for name, one in facts.stack.releases.items() if "driver" in one.pins]
-    if its is None or not pinned:
-        return APART
+    if its is None or not pinned or _has_toolkit(outputs):
+        return APART  # with a toolkit, driver-cann judges the two as they are
     version, evidence = its
     if any(versions.compare(version, one.pins["driver"]) != -1 for _, one in pinned):
         return Finding("ok", evidence=[evidence])
@@ -33,6 +36,12 @@ def _version(outputs: list[Output]) -> tuple[str, Evidence] | None:
         line = ascend_driver.line_of(file[1], "ersion=") or file[0].version
         return file[0].version, Evidence(line, file[1].source)
     return None
+
+
+def _has_toolkit(outputs: list[Output]) -> bool:
+    """Whether CANN is installed here."""
+    files = (file for file, _ in found(outputs, VersionFile))
+    return any("toolkit" in (file.package or "") for file in files)
 
 
 CHECK = Check("driver-target", _run, needs=("driver-installed",), devices=("npu",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks import here
-from checks.finding import Check, Evidence, Finding, known
+from checks.finding import Check, Evidence, Finding, State, known
 from provision.facts import ascend_driver
 from provision.facts.accounts import ASCEND, Accounts
 from provision.facts.nodes import Node
@@ -18,13 +18,17 @@ def _run(facts: Facts) -> Finding:
     accounts = known(facts.accounts)
     nodes = [node for node in ([] if isinstance(facts.nodes, Unread) else facts.nodes)
              if node.vendor == ascend_driver.VENDOR and node.kind == "char"]  # fmt: skip
-    return _account(facts, accounts) or _member(accounts, nodes) or _good(accounts, nodes)
+    return _account(facts, accounts, nodes) or _member(accounts, nodes) or _good(accounts, nodes)
 
 
-def _account(facts: Facts, accounts: Accounts) -> Finding | None:
-    """The account is missing. Images rightly lack it, and an installation may name another."""
+def _account(facts: Facts, accounts: Accounts, nodes: list[Node]) -> Finding | None:
+    """The account is missing. Images rightly lack it, and an installation may name another.
+
+    Where npu-smi answers all the same, a directory service may have the account.
+    """
     info = ascend_driver.install_info(here.outputs(facts))
-    name = (info.fields.get("UserName") if info else None) or ASCEND
+    noted = info.fields.get("UserName") if info else None
+    name = noted or next((node.owner for node in nodes if node.uid), None) or ASCEND
     if here.in_container(facts) or name != ASCEND or not accounts.complete:
         return None
     records = {"/etc/passwd": accounts.ascend_user, "/etc/group": accounts.ascend_group}
@@ -32,7 +36,8 @@ def _account(facts: Facts, accounts: Accounts) -> Finding | None:
     if not missing:
         return None
     evidence = [Evidence(f"no {ASCEND}", file) for file in missing]
-    return Finding("error", "missing", {"name": ASCEND}, evidence, f"id {ASCEND}", _SOURCE)
+    state: State = "warning" if here.npu_answers(facts) else "error"
+    return Finding(state, "missing", {"name": ASCEND}, evidence, f"id {ASCEND}", _SOURCE)
 
 
 def _member(accounts: Accounts, nodes: list[Node]) -> Finding | None:

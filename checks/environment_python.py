@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, UnreadError, known, ok, provision
+from checks.finding import Check, Evidence, Finding, UnreadError, known, mended, ok, provision
 from provision.facts.snapshot import Facts
 
 
@@ -18,9 +18,8 @@ def _run(facts: Facts) -> Finding:
         if facts.foreign:
             return Finding("error", "dead-other", {"python": environment.python}, evidence)
         step = next((step.name for step in facts.stack.steps if step.kind == "venv"), None)
-        more = ("--from", step) if step else ()
         values = {"python": environment.python}
-        return Finding("error", "dead", values, evidence, provision(facts.target, *more))
+        return Finding("error", "dead", values, evidence, mended(facts, step), safe=True)
     line = f"Python {environment.version}, {len(environment.packages)} packages"
     return ok(line, environment.python)
 

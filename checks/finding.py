@@ -33,7 +33,8 @@ class Finding(msgspec.Struct, frozen=True):
 
     The sentences stand in the catalogue under `check.ID.CASE.what`, `.cause` and `.fix`; `values`
     fill them. `command` is what to type, "" where nothing helps by itself; `source` is where the
-    knowledge comes from; `follows` names the check whose finding this one follows from.
+    knowledge comes from; `follows` names the check whose finding this one follows from. `safe`: the
+    command may be run for the user, since it changes nothing outside of Paddock's own folders.
     """
 
     state: State
@@ -44,6 +45,7 @@ class Finding(msgspec.Struct, frozen=True):
     source: str = ""
     id: str = ""
     follows: str = ""
+    safe: bool = False
 
     def part(self, name: str) -> str:
         """One sentence, `what`, `cause` or `fix`, in the user's language; "" for a good finding."""
@@ -104,3 +106,12 @@ def moment(seconds: float) -> str:
 def provision(target: str, *more: str) -> str:
     """The command that provisions a target."""
     return " ".join(["paddock provision --target", target, *more])
+
+
+def mended(facts: Facts, step: str | None = None) -> str:
+    """The command that makes Paddock's own stack whole again, from a step on, in its release."""
+    there = facts.comparison
+    release = "" if there is None or isinstance(there, Unread) else there.release
+    of = facts.stack
+    own = ("--release", release) if release in of.releases and release != of.default_release else ()
+    return provision(facts.target, *own, *(("--from", step) if step else ()))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from checks import documented
 from checks.finding import Check, Evidence, Finding, known
 from provision import pairs, versions
 from provision.facts import enflame
@@ -40,14 +39,18 @@ def _plugin(facts: Facts) -> str | None:
 def _with_plugin(stack: Stack, driver: str, plugin: str, shown: Evidence) -> Finding:
     """The driver against what is known about this plugin."""
     evidence = [shown, Evidence(f"paddle-custom-gcu {plugin}", "environment")]
-    rows = [row for row in _rows() if _names(row, "plugin", plugin)]
-    values = {"driver": driver, "plugin": plugin, "wanted": _drivers(rows)}
+    rows = [row for row in documented.rows(_KIND) if documented.names(row, "plugin", plugin)]
+    values = {
+        "driver": driver,
+        "plugin": plugin,
+        "wanted": documented.all_of(rows, "driver"),
+    }
     tops = _topsrider(stack, plugin)
     failing = pairs.judge(_KIND, {"plugin": plugin, "tops": tops, "driver": driver})
     if failing.state == "fails" and failing.row:
         source = failing.row.source
         return Finding("error", "fails", values | {"tops": tops or "?"}, evidence, source=source)
-    if not values["wanted"] or any(_names(row, "driver", driver) for row in rows):
+    if not values["wanted"] or any(documented.names(row, "driver", driver) for row in rows):
         return Finding("ok", evidence=evidence)  # also where no source names a driver
     source = next(row.source for row in rows if "driver" in row.versions)
     return Finding("warning", "other", values, evidence, source=source)
@@ -55,10 +58,11 @@ def _with_plugin(stack: Stack, driver: str, plugin: str, shown: Evidence) -> Fin
 
 def _without_plugin(stack: Stack, driver: str, shown: Evidence) -> Finding:
     """Any driver that is documented with some release may be the right one."""
-    if any(_names(row, "driver", driver) for row in _rows()):
+    if any(documented.names(row, "driver", driver) for row in documented.rows(_KIND)):
         return Finding("ok", evidence=[shown])
     release = stack.releases[stack.default_release]
-    values = {"driver": driver, "release": stack.default_release, "known": _drivers(_rows()),
+    values = {"driver": driver, "release": stack.default_release,
+              "known": documented.all_of(documented.rows(_KIND), "driver"),
               "wanted": release.pins.get("driver", "?")}  # fmt: skip
     return Finding("warning", "unlisted", values, [shown], source=release.source)
 
@@ -69,21 +73,6 @@ def _topsrider(stack: Stack, plugin: str) -> str | None:
         if versions.same_release(release.pins.get("plugin", ""), plugin):
             return release.pins.get("topsrider")
     return None
-
-
-def _rows() -> list[pairs.Row]:
-    """What is known to go together."""
-    return [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"]
-
-
-def _names(row: pairs.Row, name: str, version: str) -> bool:
-    """Whether a row lists this version."""
-    return any(versions.same_release(version, one) for one in row.versions.get(name, []))
-
-
-def _drivers(rows: Iterable[pairs.Row]) -> str:
-    """The drivers that rows name."""
-    return ", ".join(dict.fromkeys(one for row in rows for one in row.versions.get("driver", [])))
 
 
 CHECK = Check("gcu-driver-target", _run, needs=("gcu-module",), devices=("gcu",))

@@ -17,6 +17,16 @@ def in_container(facts: Facts) -> bool:
     return not isinstance(facts.machine, Unread) and facts.machine.container is not None
 
 
+def is_root(facts: Facts) -> bool:
+    """Whether this user sees every file; others may not look into the driver's folders."""
+    return isinstance(facts.accounts, Unread) or facts.accounts.uid == 0
+
+
+def bus(facts: Facts) -> str:
+    """Where the cards on the bus were read."""
+    return "lspci" if facts.sent else "/sys/bus/pci/devices"
+
+
 def npu_answers(facts: Facts) -> bool:
     """Whether npu-smi shows cards, so that driver, module and nodes must be in order."""
     return ascend_driver.table(outputs(facts)) is not None

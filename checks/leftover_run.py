@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import APART, Check, Evidence, Finding, known, ok, provision
+from checks.finding import APART, Check, Evidence, Finding, known, mended, ok
 from provision.facts.leftover import Step
 from provision.facts.snapshot import Facts
 
@@ -20,7 +20,7 @@ def _run(facts: Facts) -> Finding:
     case = "failed" if first.event == "failed" else "interrupted"
     evidence = [_evidence(step, left.journal) for step in left.steps]
     values = {"step": first.name, "target": facts.target}
-    return Finding("error", case, values, evidence, provision(facts.target))
+    return Finding("error", case, values, evidence, mended(facts), safe=True)
 
 
 def _evidence(step: Step, journal: str) -> Evidence:

@@ -28,7 +28,8 @@ def _run(facts: Facts) -> Finding:
     version = system.fields.get("VERSION") or system.version_id or ""
     arch = known(facts.machine).arch
     evidence = [Evidence(f"{system.name or system.id}, VERSION={version}, {arch}", output.source)]
-    values = {"system": f"{system.id} {version}", "arch": arch, "generation": generations[0]}
+    values = {"system": f"{system.id} {version}", "arch": arch, "generation": generations[0],
+              "listed": _listed(generations[0], arch) or "-"}  # fmt: skip
     answers = {systems.supported(one, system.id, version, arch) for one in generations}
     if "unlisted" in answers:
         return Finding("warning", "unlisted", values, evidence, source=_SOURCE)
@@ -37,4 +38,10 @@ def _run(facts: Facts) -> Finding:
     return Finding("ok", evidence=evidence)
 
 
-CHECK = Check("machine-system", _run, needs=("accelerator-known",), devices=("npu", "gcu"))
+def _listed(generation: str, arch: str) -> str:
+    """The systems of the list, such as `ubuntu 22.04`."""
+    rows = [row for row in systems.systems() if row.arch == arch and generation in row.generations]
+    return ", ".join(f"{row.id} {row.version} {row.edition}".strip() for row in rows)
+
+
+CHECK = Check("machine-system", _run, needs=("accelerator-generation",), devices=("npu", "gcu"))

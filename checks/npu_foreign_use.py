@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from checks import here
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend_driver
+from provision.facts.cards import whole_table
 from provision.facts.snapshot import Facts
 from provision.facts.texts.npu_values import Card, NpuInfo
 
@@ -23,7 +24,8 @@ def _run(facts: Facts) -> Finding:
     rows = [(card, used, total) for card in table.cards for used, total in _memory(card)]
     evidence = [Evidence(f"NPU {card.npu_id}: HBM {used}/ {total} MB", output.source)
                 for card, used, total in rows]  # fmt: skip
-    hidden = [row for row in rows if _hidden(table, *row)]
+    whole = whole_table(table, output)
+    hidden = [row for row in rows if whole and _hidden(table, *row)]
     if hidden:
         values = {"npus": _ids(row[0] for row in hidden), "used": str(hidden[0][1]),
                   "total": str(hidden[0][2])}  # fmt: skip
@@ -46,11 +48,10 @@ def _memory(card: Card) -> Iterator[tuple[int, int]]:
 def _hidden(table: NpuInfo, card: Card, used: int, total: int) -> bool:
     """Whether more is in use than the driver takes and the listed processes hold.
 
-    Where a process tells no memory, or lines were left out, that cannot be told. Sick cards are
-    another check's.
+    Where a process tells no memory, that cannot be told. Sick cards are another check's.
     """
     own = [one for one in table.processes if one.npu_id == card.npu_id]
-    if "elided" in table.notes or any(one.memory_mb is None for one in own):
+    if any(one.memory_mb is None for one in own):
         return False
     rest = used - _held(table, card)
     return card.health == "OK" and rest > _IDLE * len(card.chips) and rest <= total

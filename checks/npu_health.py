@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
+
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend_driver
 from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
-from provision.facts.texts.blocks import Blocks
-from provision.facts.texts.npu_values import Card
+from provision.facts.texts.blocks import Block, Blocks
 
 _SOURCE = "npu-smi: OK, Warning, Alarm, Critical, UNKNOWN; Ascend/mind-cluster, fault codes"
 _KIND = "npu-smi info -t health"
 _SICK = ("alarm", "critical")
+_CODE = "Error Code"
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What was said of one NPU; its id is "?" where that is not told, the word "" for none."""
+
+    npu: str
+    word: str
+    evidence: Evidence
+
+    @property
+    def low(self) -> str:
+        """The word for comparing."""
+        return self.word.lower()
 
 
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
-    shown = ascend_driver.table(outputs)
-    if not shown:
+    rows = list(_rows(outputs))
+    asked = [(block, output) for part, output in found(outputs, Blocks) if part.kind == _KIND
+             for block in part.blocks]  # fmt: skip
+    worse = {one.npu for one in rows if one.low not in ("", "ok")}
+    rows += [one for one in map(_asked, asked) if one.word and one.npu not in worse]
+    if not rows:
         raise UnreadError("npu-smi info")
-    cards, output = shown[0].cards, shown[1]
-    told = [card for card in cards if card.health is not None]
-    bad = [card for card in told if (card.health or "").upper() != "OK"]
-    if not told:
-        return Finding("unknown", "unsaid", {}, [_row(card, output) for card in cards])
-    if not bad:
-        return Finding("ok", evidence=[_row(card, output) for card in told[:16]])
-    return _finding(bad, outputs, output)
+    bad = [one for one in rows if one.low not in ("", "ok")]
+    if bad:
+        return _finding(bad, asked)
+    if not any(one.word for one in rows):
+        return Finding("unknown", "unsaid", {}, [one.evidence for one in rows])
+    return Finding("ok", evidence=[one.evidence for one in rows[:16]])
 
 
-def _finding(bad: list[Card], outputs: list[Output], output: Output) -> Finding:
-    """The worst of what the cards say."""
-    sick = [card for card in bad if (card.health or "").lower() in _SICK]
-    unclear = [card for card in bad if (card.health or "").lower() == "unknown"]
-    worst = sick or [card for card in bad if card not in unclear] or unclear
-    evidence = [_row(card, output) for card in bad] + _codes(bad, outputs)
-    codes = " ".join(row[0] for row in _rows(worst, outputs)) or "-"
-    values = {"npus": ", ".join(str(card.npu_id) for card in worst),
-              "word": worst[0].health or "", "codes": codes}  # fmt: skip
-    command = f"npu-smi info -t health -i {worst[0].npu_id}"
+def _finding(bad: list[_Said], asked: list[tuple[Block, Output]]) -> Finding:
+    """The worst of what was said."""
+    sick = [one for one in bad if one.low in _SICK]
+    unclear = [one for one in bad if one.low == "unknown"]
+    worst = sick or [one for one in bad if one not in unclear] or unclear
+    ids = list(dict.fromkeys(one.npu for one in worst))
+    coded = [(block, output) for block, output in asked
+             if _id(block) in ids and block.values.get(_CODE)]  # fmt: skip
+    codes = " ".join(str(block.values[_CODE]) for block, _ in coded) or "-"
+    values = {"npus": ", ".join(ids), "word": worst[0].word, "codes": codes}
+    evidence = [one.evidence for one in bad] + [_coded(*row) for row in coded]
+    command = f"npu-smi info -t health -i {ids[0]}" if ids[0] != "?" else ""
     if sick:
         return Finding("error", "alarm", values, evidence, command, _SOURCE)
     if worst is unclear:
@@ -47,23 +68,31 @@ def _finding(bad: list[Card], outputs: list[Output], output: Output) -> Finding:
     return Finding("warning", "warning", values, evidence, command, _SOURCE)
 
 
-def _rows(cards: list[Card], outputs: list[Output]) -> list[tuple[str, str, Output]]:
-    """Codes and explanation of `-t health` for these cards."""
-    ids = {card.npu_id for card in cards}
-    told = [(block.values, output) for part, output in found(outputs, Blocks)
-            if part.kind == _KIND for block in part.blocks if block.npu_id in ids]  # fmt: skip
-    return [(str(values["Error Code"]), str(values.get("Error Information") or "-"), output)
-            for values, output in told if values.get("Error Code")]  # fmt: skip
+def _rows(outputs: list[Output]) -> Iterator[_Said]:
+    """The cards of the table."""
+    if shown := ascend_driver.table(outputs):
+        for card in shown[0].cards:
+            word = card.health or ""
+            line = ascend_driver.line_of(shown[1], f"| {card.npu_id} {card.name} ", word)
+            evidence = Evidence(line or f"{card.npu_id} {card.name} {word}", shown[1].source)
+            yield _Said(str(card.npu_id), word, evidence)
 
 
-def _codes(cards: list[Card], outputs: list[Output]) -> list[Evidence]:
-    return [Evidence(f"Error Code : {codes}; {text}"[:400], output.source)
-            for codes, text, output in _rows(cards, outputs)]  # fmt: skip
+def _asked(row: tuple[Block, Output]) -> _Said:
+    """What `-t health` said of one NPU."""
+    block, output = row
+    word = str(block.values.get("Health Status") or "")
+    return _Said(_id(block), word, Evidence(f"Health Status : {word}", output.source))
 
 
-def _row(card: Card, output: Output) -> Evidence:
-    line = ascend_driver.line_of(output, f"| {card.npu_id} {card.name} ", card.health or "")
-    return Evidence(line or f"{card.npu_id} {card.name} {card.health or '-'}", output.source)
+def _coded(block: Block, output: Output) -> Evidence:
+    """The codes, with what they mean where that was printed."""
+    meaning = block.values.get("Error Information") or ""
+    return Evidence(f"{_CODE} : {block.values[_CODE]}; {meaning}"[:400], output.source)
 
 
-CHECK = Check("npu-health", _run, needs=("npu-tool", "accelerator-count"), devices=("npu",))
+def _id(block: Block) -> str:
+    return "?" if block.npu_id is None else str(block.npu_id)
+
+
+CHECK = Check("npu-health", _run, needs=("npu-tool",), devices=("npu",))

@@ -30,7 +30,7 @@ def _run(facts: Facts) -> Finding:
     if shown:
         return _answered(facts, shown[1])
     asked = next((one for one in outputs if one.source == ascend_driver.TOOL), None)
-    asked = asked or next((output for _, output in found(outputs, Failures)), None)
+    asked = asked or next((one for one in outputs if _tells(one)), None)
     if asked is None:
         raise UnreadError("npu-smi was not asked")
     if asked.problem == "absent":
@@ -76,6 +76,12 @@ def _failed(facts: Facts, output: Output) -> Finding:
         values = {"status": "?" if output.status is None else str(output.status)}
         return Finding("error", "fails", values, [_last(output)], source=_SOURCE)
     return Finding("unknown", "layout", {}, [_last(output)], source=_SOURCE)
+
+
+def _tells(output: Output) -> bool:
+    """Whether a failure is one of the tool, not of a question about a card that is not there."""
+    failure = _failure(output)
+    return failure is not None and (failure.code is not None or "npu-smi" in failure.text)
 
 
 def _failure(output: Output) -> Failure | None:

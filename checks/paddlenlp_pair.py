@@ -25,7 +25,8 @@ def _run(facts: Facts) -> Finding:
             values = {"nlp": found, "paddle": framework, "wanted": wanted}
             command = f"{there.python} -m pip install {_NLP}=={wanted}"
             return Finding("warning", "other", values, evidence, command, this.source)
-        return Finding("ok", evidence=evidence)
+        if wanted:
+            return Finding("ok", evidence=evidence)
     return _elsewhere(releases, found, framework, evidence)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from checks.cann import linkages
-from checks.finding import APART, Check, Evidence, Finding
-from checks.plugin_cann import PRODUCTS
+from checks.finding import APART, Check, Evidence, Finding, present
+from checks.plugin_cann import is_ours
 from provision.facts.linkage import Needed
 from provision.facts.snapshot import Facts
 
@@ -12,12 +12,13 @@ _SOURCE = "ELF: NEEDED; ld.so(8): the order in which the loader looks"
 
 
 def _run(facts: Facts) -> Finding:
+    present(facts.linkage)
     plugins = linkages(facts)
     if not plugins:
         return APART
     needed = [one for plugin in plugins for one in plugin.needed]
     # What belongs to CANN has a check of its own.
-    own = [one for one in needed if facts.device != "npu" or one.product not in PRODUCTS]
+    own = [one for one in needed if facts.device != "npu" or not is_ours(one)]
     lost = [one for one in own if one.found is None]
     if lost:
         near = [path for one in lost for path in one.near]
@@ -29,7 +30,7 @@ def _run(facts: Facts) -> Finding:
     if bad := [one for one in own if one.problem]:
         values = {"path": bad[0].found or bad[0].name, "problem": bad[0].problem}
         return Finding("error", "damaged", values, [*map(_evidence, bad)], source=_SOURCE)
-    count = len({one.name for one in needed})
+    count = len({one.name for one in own})
     return Finding("ok", evidence=[Evidence(f"{count} libraries found", plugins[0].file)])
 
 
@@ -38,4 +39,6 @@ def _evidence(one: Needed) -> Evidence:
     return Evidence(f"{one.name} => {one.problem or 'not found'}", one.of)
 
 
-CHECK = Check("plugin-libraries", _run, needs=("environment-python", "leftover-run"))
+CHECK = Check(
+    "plugin-libraries", _run, needs=("environment-python", "leftover-run", "gcu-packages")
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, State, moment, present, provision
+from checks.finding import Check, Evidence, Finding, State, mended, moment, present
 from provision.facts.plugin import Plugin
 from provision.facts.snapshot import Facts
 
@@ -18,7 +18,9 @@ def _run(facts: Facts) -> Finding:
     evidence += [Evidence(hint, "ELF symbols") for hint in plugin.hints]
     values = {"folder": plugin.folder, "device": facts.device}
     state: State = "unknown" if plugin.verdict == "unknown" else "error"
-    return Finding(state, plugin.verdict, values, evidence, _command(facts, plugin), _SOURCE)
+    command = _command(facts, plugin)
+    safe = command.startswith("paddock provision") and state == "error"
+    return Finding(state, plugin.verdict, values, evidence, command, _SOURCE, safe=safe)
 
 
 def _where(plugin: Plugin) -> str:
@@ -35,11 +37,14 @@ def _command(facts: Facts, plugin: Plugin) -> str:
     step = next(steps, None)
     if facts.foreign:
         return f"paddock build-ops --backend {facts.target}" if step and wanted == "wheel" else ""
-    return provision(facts.target, *(("--from", step.name) if step else ()))
+    return mended(facts, step.name if step else None)
 
 
 CHECK = Check(
     "plugin-loads",
     _run,
-    needs=("environment-python", "leftover-run", "stack-framework", "plugin-root"),
-)
+    needs=(
+        "environment-python", "leftover-run", "stack-framework", "plugin-root", "plugin-pair",
+        "plugin-tag", "plugin-libraries", "plugin-libc", "plugin-abi", "plugin-cann",
+    ),
+)  # fmt: skip

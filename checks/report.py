@@ -10,7 +10,8 @@ import msgspec
 
 from checks.accelerator_known import summary
 from checks.doctor import Report
-from checks.finding import Finding, gib, moment
+from checks.finding import Finding, gib
+from checks.report_origin import files, origin
 from provision.facts.settings import printable
 from provision.facts.snapshot import Facts, Unread
 from provision.words import text
@@ -43,20 +44,11 @@ def to_json(report: Report, strict: bool = False) -> dict[str, object]:
         "target": report.facts.target,
         "machine": machine_line(report.facts),
         "taken": report.taken,
-        "sent": _sent(report),
+        "sent": files(report),
         "seconds": round(report.seconds, 3),
         "findings": [_finding(finding) for finding in report.findings],
         "facts": msgspec.to_builtins(report.facts),
     }
-
-
-def _sent(report: Report) -> dict[str, object] | None:
-    """What became of the files of a folder; the outputs themselves are among the facts."""
-    if report.sent is None:
-        return None
-    files = list(dict.fromkeys(output.real for output in report.sent.outputs))
-    conflicts = msgspec.to_builtins(report.sent.conflicts)
-    return {"used": files, "unrecognised": report.sent.unrecognised, "conflicts": conflicts}
 
 
 def _finding(finding: Finding) -> dict[str, object]:
@@ -73,33 +65,19 @@ def lines(report: Report, colour: bool | None = None) -> list[str]:
     problems = [one for one in bad(report) if one.case != "unsent"]
     shown = [line for one in problems for line in problem(one, report, colour)]
     return [
-        *_origin(report),
-        printable(machine_line(report.facts)),
+        *origin(report),
+        printable(machine_line(report.facts) or text("doctor.unknown-machine")),
         *([""] if shown else []),
         *shown,
         *([""] if shown else []),
         _tally(report),
-        text("doctor.next", command=printable(_next(problems, report.facts))),
+        text("doctor.next", command=next_line(report)),
     ]
 
 
 def bad(report: Report) -> list[Finding]:
     """The findings that are not good, the worst state first."""
     return [one for state in _ORDER for one in report.findings if one.state == state]
-
-
-def _origin(report: Report) -> Iterator[str]:
-    """Where the facts come from, when that is not this machine as it is."""
-    if report.taken is not None:
-        key = "doctor.sent" if report.sent else "doctor.taken"
-        yield text(key, time=moment(report.taken))
-    if report.sent is None:
-        return
-    for one in report.sent.conflicts:
-        files = printable(", ".join(one.files))
-        yield f"!  {text('doctor.conflict', kind=one.kind, files=files)}"
-    if names := report.sent.unrecognised:
-        yield f"?  {text('doctor.unrecognised', files=printable(', '.join(names)))}"
 
 
 def machine_line(facts: Facts) -> str:
@@ -169,8 +147,13 @@ def _tally(report: Report) -> str:
     return holding + dependent + (text("doctor.unsent", count=unsent) if unsent else "")
 
 
-def _next(problems: list[Finding], facts: Facts) -> str:
+def next_line(report: Report) -> str:
     """What to do next: what the worst finding asks for; the smoke tests where there is none."""
+    problems = [one for one in bad(report) if one.case != "unsent"]
+    return printable(_next(problems, report.facts))
+
+
+def _next(problems: list[Finding], facts: Facts) -> str:
     if facts.sent and not any(one.state in ("error", "warning") for one in problems):
         return text("doctor.send-more")
     if not problems:

@@ -15,6 +15,8 @@ from provision.errors import PaddockError
 from provision.words import text
 
 _ALONE = ("--list", "--compare")  # these answer another question than what this machine has
+# What is about this machine and its own stack cannot be asked of another one.
+_APART = {"--from": ("--fresh", "--container", "--env", "--fix"), "--fix": ("--env",)}
 
 
 def speak(language: str) -> None:
@@ -28,14 +30,15 @@ def speak(language: str) -> None:
 
 def refuse_mixed(given: Mapping[str, object]) -> None:
     """Raises PaddockError `flags-apart` for flags, by name, that exclude each other."""
-    names = [f"--{name}" for name, value in given.items() if value]
+    names = {f"--{name}": None for name, value in given.items() if value}.keys()
     alone = next((name for name in _ALONE if name in names), None)
     if alone and len(names) > 1:
         other = next(name for name in names if name != alone)
         raise PaddockError("flags-apart", one=alone, other=other)
-    here = next((name for name in ("--fresh", "--container", "--env") if name in names), None)
-    if here and "--from" in names:
-        raise PaddockError("flags-apart", one="--from", other=here)
+    for one, others in _APART.items():
+        if one in names and not names.isdisjoint(others):
+            other = next(name for name in others if name in names)
+            raise PaddockError("flags-apart", one=one, other=other)
 
 
 def catalogue(*, json: bool) -> int:
@@ -90,14 +93,38 @@ def examine(  # noqa: PLR0913 - a flag each
     return Report(saved.facts, findings, time.monotonic() - begin, saved.time)
 
 
-def tell(report: Report, files: Mapping[str, str], *, json: bool, strict: bool) -> int:
-    """Show a report and write it to these files, by form: `snapshot`, `junit`, `sarif`.
+def mend(
+    report: Report, again: Callable[[], Report], *, yes: bool, json: bool
+) -> tuple[Report, dict[str, object]]:
+    """Carry out what is safe, and examine again; returns the last report, and what was done.
 
-    A file `-` is standard output, in place of what is shown otherwise. Returns the exit status.
+    Raises PaddockError `fix-consent`, and what `provision` raises.
+    """
+    from checks import fix
+
+    made = fix.offer(report)
+    if not json:
+        if made.command:
+            _show([*lines(report), ""])
+        _show([*fix.lines(made), ""])
+    if not made.command or not fix.agreed(made, yes=yes):
+        return report, fix.to_json(made, ran=False)
+    fix.carry_out(made, report.facts.target, json=json)
+    return again(), fix.to_json(made, ran=True)
+
+
+def tell(
+    report: Report, files: Mapping[str, str], *, json: bool, strict: bool,
+    fixed: Mapping[str, object] | None = None,
+) -> int:  # fmt: skip
+    """Show a report and write it to these files, by form: `snapshot`, `junit`, `sarif`, `html`.
+
+    A file `-` is standard output, in place of what is shown otherwise; `fixed` is what `mend` did.
+    Returns the exit status.
     """
     if "-" not in files.values():
         if json:
-            show_json(to_json(report, strict))
+            show_json(to_json(report, strict) | ({"fix": fixed} if fixed else {}))
         else:
             _show(lines(report))
     for form, file in files.items():
@@ -122,6 +149,10 @@ def _encoder(form: str) -> Callable[[Report], bytes]:
         from checks import junit
 
         return junit.encode
+    if form == "html":
+        from checks import html
+
+        return html.encode
     from checks import sarif
 
     return sarif.encode

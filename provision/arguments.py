@@ -15,7 +15,7 @@ from provision.words import text
 def options(
     target: str, release: str = "", stack: str = "", begin: str = "", only: str = "",
     offline: bool = False, ca_bundle: str = "", index_url: str = "", jobs: str = "",
-    flag: str = "target",
+    flag: str = "target", deps: str = "", unsupported_os: bool = False,
 ) -> Options:  # fmt: skip
     """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
 
@@ -43,7 +43,17 @@ def options(
         only=tuple(name.strip() for name in only.split(",") if name.strip()),
         network=network,
         jobs=count("--jobs", jobs) if jobs else os.cpu_count() or 1,
+        deps=_folder("--deps", deps) if deps else None,
+        any_system=unsupported_os,
     )
+
+
+def _folder(option: str, value: str) -> Path:
+    """A flag's value as an existing folder. Raises PaddockError `bad-option`."""
+    folder = Path(value).expanduser().absolute()
+    if not folder.is_dir():
+        raise PaddockError("bad-option", option=option, value=value, wanted=text("wanted.folder"))
+    return folder
 
 
 def count(option: str, value: str, lowest: int = 1) -> int:

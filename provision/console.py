@@ -85,14 +85,17 @@ def show(line: str = "") -> None:
     say(sys.stdout, line)
 
 
-def consent(what: str, *, yes: bool) -> bool:
-    """Whether the host may be changed. Raises PaddockError `consent-needed` without a terminal."""
+def consent(what: str, *, yes: bool, ask: str = "consent.ask") -> bool:
+    """Whether the host may be changed. Raises PaddockError `consent-needed` without a terminal.
+
+    `ask` is the key of the question.
+    """
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise PaddockError("consent-needed", what=what)
     try:
-        answer = input(f"  {text('consent.ask', what=what)} ").strip().lower()
+        answer = input(f"  {text(ask, what=what)} ").strip().lower()
     except EOFError:
         return False
     return answer in ("", "y", "yes", "是", "好")

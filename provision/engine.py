@@ -32,6 +32,8 @@ class Options:
     only: tuple[str, ...] = ()
     network: Network = field(default_factory=Network)
     jobs: int = 1
+    deps: Path | None = None
+    any_system: bool = False
 
     @property
     def site(self) -> Site:
@@ -76,7 +78,10 @@ def prepare(options: Options) -> Context:
         raise PaddockError("no-steps", target=loaded.target)
     fits = SpecifierSet(loaded.python)
     found = next(interpreters(lambda version: "{}.{}".format(*version) in fits), None)
-    return Context(loaded, options.folder, release, options.site, found[0] if found else None)
+    return Context(
+        loaded, options.folder, release, options.site, found[0] if found else None,
+        "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,
+    )  # fmt: skip
 
 
 def runner(context: Context, options: Options, progress: Progress) -> Runner:

@@ -34,6 +34,8 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
         taken: set[str] = set()
         written = []
         for layer, requirements in layers.items():
+            if not requirements:
+                continue
             text = _compile(Path(scratch), stack, requirements, whole, variables)
             blocks = {name: block for name, block in _blocks(text) if name not in taken}
             taken |= blocks.keys()
@@ -41,9 +43,11 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text("".join(blocks.values()), encoding="utf-8")
             written.append(target)
-        data = _compile(Path(scratch), stack, stack.data, "", variables, "--no-deps")
-        lock_file(folder, release, "data").write_text(data, encoding="utf-8")
-    return [*written, lock_file(folder, release, "data")]
+        if stack.data:
+            data = _compile(Path(scratch), stack, stack.data, "", variables, "--no-deps")
+            written.append(lock_file(folder, release, "data"))
+            written[-1].write_text(data, encoding="utf-8")
+    return written
 
 
 def _compile(

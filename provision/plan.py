@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from provision.errors import PaddockError, unknown_name
 from provision.journal import Entry, Journal
+from provision.order import arranged
 from provision.render import render
 from provision.stack import Step
 from provision.steps import KINDS
-from provision.steps.base import Context, Kind, NotSo
-from provision.words import text
+from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.words import catalogue, text
 
 State = Literal["satisfied", "pending", "blocked"]
 
@@ -29,7 +30,12 @@ class Planned:
     reason: str
     script: str
     key: str
-    remedy: str = ""
+    lack: Lack | None = None
+    """What it is blocked by."""
+    change: str = ""
+    """What it does to the system outside the user's own folders."""
+    asks: str = ""
+    """What holds otherwise than wanted, so that the person has to agree."""
     clearing: str = ""
     """The step, itself or one it needs, that will remove what dependent steps have made."""
 
@@ -69,7 +75,7 @@ def plan(context: Context, wish: Wish = Wish()) -> list[Planned]:
     last = Journal(context.site.journal).last()
     planned: dict[str, Planned] = {}
     forced = False
-    for step in context.stack.steps:
+    for step in arranged(context, last):
         forced = forced or step.name == wish.begin
         needs = [planned[name] for name in step.needs]
         planned[step.name] = _one(step, context, needs, last.get(step.name), forced)
@@ -90,15 +96,31 @@ def _one(
 ) -> Planned:
     kind = KINDS[step.kind]
     script = render(kind.template, kind.values(step, context))
-    key = _key(script, context.folder, kind.inputs(step, context), needs)
+    own = kind.identity(step, context, script)
+    key = _key(own, context.folder, kind.inputs(step, context), needs)
     reason = text("reason.asked") if forced else _reason(step, context, entry, key, needs)
     if reason is None:
-        return Planned(step, "satisfied", text("reason.holds"), script, key)
+        asks = kind.asks(step, context)
+        reason = text("reason.newer", version=asks) if asks else text("reason.holds")
+        return Planned(step, "satisfied", reason, script, key, asks=asks)
     clearing = step.name if kind.clears else next((n.clearing for n in needs if n.clearing), "")
-    if remedy := kind.blocked(step, context):
-        reason = text("reason.blocked", remedy=remedy)
-        return Planned(step, "blocked", reason, script, key, remedy, clearing)
-    return Planned(step, "pending", reason, script, key, clearing=clearing)
+    to_do = Planned(step, "pending", reason, script, key, change=kind.change(step, context),
+                    clearing=clearing)  # fmt: skip
+    return _hindered(to_do, context, needs)
+
+
+def _hindered(to_do: Planned, context: Context, needs: list[Planned]) -> Planned:
+    """The step as blocked, by itself or by one that it needs, or as it is with its note."""
+    if lack := to_do.kind.blocked(to_do.step, context):
+        own = f"reason.{lack.code}"
+        reason = text(own if own in catalogue() else "reason.blocked", remedy=lack.remedy)
+        return replace(to_do, state="blocked", reason=reason, lack=lack)
+    if need := next((one for one in needs if one.lack and one.lack.later), None):
+        reason = text("reason.waits", step=need.name)
+        lack = Lack(need.lack.code, need.name, later=True) if need.lack else None
+        return replace(to_do, state="blocked", reason=reason, lack=lack)
+    note = to_do.kind.note(to_do.step, context)
+    return replace(to_do, reason=f"{to_do.reason}; {note}") if note else to_do
 
 
 def _key(script: str, folder: Path, inputs: Iterable[Path], needs: Iterable[Planned]) -> str:
@@ -122,7 +144,7 @@ def _reason(
     if clearing := next((need.clearing for need in needs if need.clearing), None):
         return text("reason.cleared", step=clearing)
     cut_short = entry is not None and entry.event in ("start", "interrupted")
-    if KINDS[step.kind].changes_host and not cut_short:
+    if KINDS[step.kind].by_machine and not cut_short:
         return _missing(step, context)
     if entry is None or entry.event == "undone":
         return text("reason.never")
@@ -154,5 +176,7 @@ def _asked_for(planned: Mapping[str, Planned], wish: Wish) -> list[Planned]:
 
 def host_changes(steps: Collection[Planned]) -> str:
     """What the pending steps do to the system, for which consent is needed; "" for nothing."""
-    changes = [one for one in steps if one.state == "pending" and one.kind.changes_host]
-    return ", ".join(f"{one.name} ({one.kind.changes_host})" for one in changes)
+    changes = [f"{one.name} ({one.change})" for one in steps
+               if one.state == "pending" and one.change]  # fmt: skip
+    kept = [f"{one.name} ({text('reason.newer', version=one.asks)})" for one in steps if one.asks]
+    return ", ".join([*changes, *kept])

@@ -21,6 +21,8 @@ from provision.steps.toolchain import remedy
 from provision.symptoms import classify
 from provision.tools import uv
 
+# Errors of a step that do not keep the steps that can do without it from going on.
+_LATER = ("reboot-needed",)
 # These would send a step's Python or Paddle elsewhere than its own environment.
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CUSTOM_DEVICE_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
 
@@ -57,6 +59,8 @@ class Runner:
     variables: Mapping[str, str]
     progress: Progress
     processes: Processes = field(default_factory=Processes)
+    postponed: list[PaddockError] = field(default_factory=list)
+    """What has to be told at the end of the run."""
 
     @property
     def logs(self) -> Path:
@@ -79,11 +83,23 @@ class Runner:
                         running[pool.submit(self._step, waiting.pop(one.name))] = one.name
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
-                        del running[future]
-                        future.result()
+                        self._ended(future, running.pop(future), waiting)
             except BaseException:
                 self.processes.stop()
                 raise
+
+    def _ended(self, future: Future[None], name: str, waiting: dict[str, Planned]) -> None:
+        """Raise the step's error, or keep it for later and leave out what needs the step."""
+        try:
+            future.result()
+        except PaddockError as error:
+            if error.code not in _LATER:
+                raise
+            self.postponed.append(error)
+            out = {name}
+            for one in list(waiting.values()):
+                if out & set(one.step.needs):
+                    out.add(waiting.pop(one.name).name)
 
     def _step(self, one: Planned) -> None:
         """Run one step, verify it, and note each of both in the journal."""
@@ -124,7 +140,7 @@ class Runner:
             return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]
         except NotSo as missing:
             raise PaddockError(
-                "step-unverified", outcome.tail, step=one.name, missing=missing, log=log
+                one.kind.unverified, outcome.tail, step=one.name, missing=missing, log=log
             ) from None
 
 

@@ -39,7 +39,7 @@ def commands(planned: Iterable[Planned]) -> Iterator[str]:
     """The scripts of the steps that would run."""
     yield f"UV={quote(uv())}"
     for one in planned:
-        if one.state == "pending":
+        if one.state == "pending" or (one.lack and one.lack.later):
             yield f"# --- {one.name}"
             yield from one.script.rstrip().splitlines()
 

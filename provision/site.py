@@ -62,6 +62,39 @@ class Site:
         return self.state / "logs"
 
     @property
+    def unpacked(self) -> Path:
+        """What was unpacked from the archives of vendors, a folder each."""
+        return cache_dir() / "unpacked" / self.target
+
+    @property
+    def trusted(self) -> Path:
+        """The digests of the vendors' files that were used, as `sha256sum` writes them."""
+        return self.state / "trusted.sha256"
+
+    @property
+    def kept(self) -> Path:
+        """Versions newer than the pins that the person agreed to keep."""
+        return self.state / "kept.json"
+
+    @property
+    def notes(self) -> Path:
+        """The folder of the notes on what was not there before."""
+        return self.state / "added"
+
+    def added(self, step: str) -> Path:
+        """The note that a step's package was not there before."""
+        return self.notes / step.replace("/", "-")
+
+    def output(self, step: str) -> Path:
+        """What a step's installer has printed."""
+        return self.state / "scripts" / f"{step.replace('/', '-')}.output"
+
+    @property
+    def reboot(self) -> Path:
+        """The start of the machine at which an installer asked for another one."""
+        return self.state / "reboot"
+
+    @property
     def made(self) -> list[Path]:
         """Every folder that `--undo` removes."""
-        return [self.env, self.wheels, self.builds]
+        return [self.env, self.wheels, self.builds, self.unpacked]

@@ -11,6 +11,7 @@ import msgspec
 from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
 from provision.paths import IMAGES, targets
+from provision.vendor.rows import Package, Word
 
 # Everything here may end in a command line, so the alphabet is closed: a value with a space, a
 # quote, `$(` or a newline is refused when the file is read. `\Z`, since `$` admits a newline.
@@ -22,7 +23,17 @@ Requirement = Annotated[
 _RANGE = r"(?:[<>]=?\d+(?:\.\d+)*|[=!]=\d+(?:\.\d+)*(?:\.\*)?|~=\d+(?:\.\d+)+)"
 Specifier = Annotated[str, msgspec.Meta(pattern=rf"\A{_RANGE}(?:,{_RANGE})*\Z")]
 Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
-Kind = Literal["toolchain", "venv", "packages", "wheel", "install"]
+Kind = Literal[
+    "toolchain", "venv", "packages", "wheel", "install",
+    "card", "system", "account", "vendor", "debs", "given", "loaded",
+]  # fmt: skip
+
+
+# What a step of a kind has to name.
+_WANTED = {
+    "packages": "lock", "wheel": "source", "install": "wheels", "account": "account",
+    "vendor": "package", "debs": "debs", "given": "package", "loaded": "modules",
+}  # fmt: skip
 
 
 class Release(Table, frozen=True):
@@ -62,6 +73,12 @@ class Step(Table, frozen=True):
     lock: Layer | None = None
     source: Name | None = None
     wheels: tuple[StepName, ...] = ()
+    package: Name | None = None
+    debs: tuple[Name, ...] = ()
+    account: Word = ""
+    modules: tuple[Word, ...] = ()
+    upgrade_before: StepName | None = None
+    """Where that step's package is installed in an older version, this step comes before it."""
 
 
 class Stack(Table, frozen=True):
@@ -77,6 +94,7 @@ class Stack(Table, frozen=True):
     releases: dict[Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9._-]+\Z")], Release]
     steps: list[Step]
     container: Container | None = None
+    packages: dict[Name, Package] = msgspec.field(default_factory=dict)
 
     def release(self, name: str | None) -> str:
         """The name of a release that exists; the default for None.
@@ -112,7 +130,7 @@ def load(path: Path) -> Stack:
     Raises PaddockError `stack-missing`, `stack-syntax`, `stack-field` (with the field's path and
     the nearest name) or `stack-type`.
     """
-    stack = read(path, Stack, Release, Step, Container)
+    stack = read(path, Stack, Release, Step, Container, Package)
     _check_names(path, stack)
     return stack
 
@@ -126,6 +144,9 @@ def _check_names(path: Path, stack: Stack) -> None:
         if problem := next(_problems(step, seen), None):
             _refuse(path, f"$.steps.{step.name}", problem)
         seen[step.name] = step
+        for name in (step.package, *step.debs):
+            if name and name not in stack.packages:
+                _refuse(path, f"$.steps.{step.name}", f"no package `{name}`")
     for name, release in stack.releases.items():
         if not any(pin.startswith("paddlepaddle==") for pin in release.framework):
             _refuse(path, f"$.releases.{name}.framework", "no `paddlepaddle==VERSION`")
@@ -140,7 +161,7 @@ def _problems(step: Step, seen: Mapping[str, Step]) -> Iterator[str]:
     if step.name in seen:
         yield "another step has this name"
     yield from (f"`{n}` is no earlier step" for n in (*step.needs, *step.wheels) if n not in seen)
-    wanted = {"packages": "lock", "wheel": "source", "install": "wheels"}.get(step.kind)
+    wanted = _WANTED.get(step.kind)
     if wanted and not getattr(step, wanted):
         yield f"a step of kind `{step.kind}` needs `{wanted}`"
     for name in step.wheels:

@@ -13,6 +13,10 @@ from typing import Final
 SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"No space left on device|os error 28\b|Disk quota exceeded", "disk-full"),
     (r"Read-only file system|os error 30\b|Permission denied|os error 13\b", "read-only"),
+    (r"^paddock: no end after", "step-hangs"),
+    (r"^paddock: not the file of the plan", "package-unsound"),
+    (r"Error in (SHA256|MD5|check)\w*|Unexpected archive size|Checksums do not", "package-unsound"),
+    (r"(device|card|driver|davinci)\b.*\b(is )?(busy|in use|occupied)\b", "card-busy"),
     (r"Hash mismatch|hashes do not match|DO NOT MATCH THE HASHES", "wrong-hash"),
     (r"invalid peer certificate|UnknownIssuer|CERTIFICATE_VERIFY_FAILED", "bad-certificate"),
     (r"network was disabled|network connectivity is disabled|--offline", "offline-missing"),
@@ -29,4 +33,5 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
 def classify(lines: Iterable[str]) -> str:
     """The code of the first row found in these lines; `step-failed` where none is."""
     joined = "\n".join(lines)
-    return next((code for pattern, code in SYMPTOMS if re.search(pattern, joined)), "step-failed")
+    found = (code for pattern, code in SYMPTOMS if re.search(pattern, joined, re.MULTILINE))
+    return next(found, "step-failed")

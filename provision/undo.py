@@ -11,6 +11,7 @@ from pathlib import Path
 from provision import seal
 from provision.errors import PaddockError
 from provision.journal import Journal
+from provision.paths import TEMPLATES
 from provision.render import render
 from provision.site import Site
 from provision.steps import KINDS
@@ -39,6 +40,12 @@ def host_packages(site: Site) -> list[str]:
     return record.read_text().split() if record.exists() else []
 
 
+def host_steps(context: Context) -> list[str]:
+    """The steps that have installed something which was not there before, newest first."""
+    steps = reversed(context.stack.steps)
+    return [step.name for step in steps if context.site.added(step.name).exists()]
+
+
 def undo(context: Context, *, with_packages: bool) -> None:
     """Remove the folders, and the packages when agreed; note each undone step in the journal.
 
@@ -62,11 +69,11 @@ def undo(context: Context, *, with_packages: bool) -> None:
 
 
 def _undo_host(context: Context) -> None:
-    for step in context.stack.steps:
+    for step in reversed(context.stack.steps):
         kind = KINDS[step.kind]
-        if not kind.changes_host:
-            continue
         template = kind.template.replace(".sh.j2", ".undo.sh.j2")
+        if not (TEMPLATES / template).is_file():
+            continue
         script = render(template, kind.values(step, context))
         log = context.site.logs / f"undo-{time.strftime('%Y%m%d-%H%M%S')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)

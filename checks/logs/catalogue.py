@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -57,14 +56,9 @@ class Failure(_Table, frozen=True):
     confirms: list[str] = []
     follows: list[Id] = []
 
-    @property
-    def matcher(self) -> Callable[[str], object]:
-        """Tells of a line, by anything true, that it shows this failure."""
-        return _compiled(self.pattern).search
-
     def matches(self, line: str) -> bool:
         """Whether a line of a log shows this failure."""
-        return bool(self.matcher(line))
+        return bool(_compiled(self.pattern).search(line))
 
 
 class _File(_Table, frozen=True):

@@ -13,7 +13,7 @@ from checks.logs.telling import Spot
 from checks.logs.window import Window
 
 BIG = 1 << 23  # bytes: from here on counting afterwards, and by `wc`, is faster
-SPLICED = 2  # times as long takes a byte that `wc` gets through a pipe as one that it reads itself
+PIPED = 2  # times the work is a byte that `wc` gets through a pipe, against one of a file
 
 
 class Counted:
@@ -44,9 +44,10 @@ class Counted:
     def _count(self, offset: int) -> int:
         """The lines before an offset, from the nearest one that is known."""
         begin = max(known for known in self._known if known <= offset)
-        path = Path(str(self._path))
-        near = offset - begin < SPLICED * (path.stat().st_size - offset)
-        lines = None if near else _from_behind(path, begin, offset)
+        path, lines = Path(str(self._path)), None
+        size = path.stat().st_size
+        if (size - begin) + (size - offset) < PIPED * (offset - begin):
+            lines = _from_behind(path, begin, offset)
         return self._known[begin] + (_between(path, begin, offset) if lines is None else lines)
 
 

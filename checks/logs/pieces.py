@@ -44,7 +44,8 @@ def _read(file: int, data: bytearray, mark: int, size: int) -> Window:
     wanted = memoryview(data)[: mark - begin + size + AROUND]
     while got := os.preadv(file, [wanted[filled:]], begin + filled):
         filled += got
-    return _window(data, filled, mark - begin, size, begin, True)
+    start, stop = _bounds(data, filled, mark - begin, size)
+    return Window(data, start, stop, filled, begin + start, begin + stop, exact=True)
 
 
 def _of_stream(stream: BinaryIO, buffers: Iterator[bytearray], size: int) -> Iterator[Piece]:
@@ -53,7 +54,8 @@ def _of_stream(stream: BinaryIO, buffers: Iterator[bytearray], size: int) -> Ite
     while True:
         if not problem:
             filled, problem = _fill(stream, data, filled)
-        window = _window(data, filled, mark, size, begin, False)
+        start, stop = _bounds(data, filled, mark, size)
+        window = Window(data, start, stop, filled, begin + start, begin + stop, exact=False)
         yield functools.partial(_same, window)
         if filled <= mark + size:
             break
@@ -86,14 +88,15 @@ def _fail(problem: Exception) -> Window:
     raise problem
 
 
-def _window(data: bytearray, filled: int, mark: int, size: int, begin: int, exact: bool) -> Window:
-    """What stands between a mark and the next, both moved back to where a line ends."""
-    mark = min(mark, filled)  # a file that shrank ends before
+def _bounds(data: bytearray, filled: int, mark: int, size: int) -> tuple[int, int]:
+    """Where to search: from a mark to the next, both moved back to where a line ends."""
+    if filled <= mark:  # a file that shrank meanwhile
+        return filled, filled
     stop = filled if filled <= mark + size else _border(data, mark + size)
     start = _border(data, mark)
     if start == mark and mark and data[mark - 1] not in b"\r\n":
         start -= OVERLAP
-    return Window(data, start, stop, filled, begin + start, exact)
+    return start, stop
 
 
 def _border(data: bytearray, mark: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -60,7 +60,7 @@ class Scan:
             for window, numbers in self._searcher.each(pieces(log.stream, log.plain, RING)):
                 counted.pass_by(window)
                 self._window(window, numbers)
-                read.bytes = window.offset + window.stop - window.start
+                read.bytes = window.until
             read.problem = log.problem()
         except DAMAGED as error:
             read.problem = str(error)
@@ -80,51 +80,50 @@ class Scan:
 
     def _window(self, window: Window, numbers: Iterable[int]) -> None:
         """Look closer at the lines that hold these words."""
-        seen = _Seen(window)
-        for number in numbers:
-            word = self._words[number]
-            if number < len(self._behind):
-                self._word(word, seen)
-            elif not self.finds:  # the telling lines are for when nothing is known
-                self.telling.look(window, len(self.read) - 1, word)
+        held = [self._words[number] for number in numbers]
+        counted: dict[str, set[int]] = defaultdict(set)
+        for word, entries in self._grouped([one for one in held if one in self._behind]).items():
+            self._word(window, word, entries, counted)
+        if not self.finds:  # the telling lines are for when nothing is known
+            telling = [one for one in held if one in WORDS]
+            self.telling.look(window, len(self.read) - 1, telling)
 
-    def _word(self, word: bytes, seen: _Seen) -> None:
-        """Try the patterns behind a word on every line that holds it."""
-        tried = [(entry, entry.matcher, seen.of[entry.id]) for entry in self._behind[word]]
-        for begin, end, line in seen.lines(word):
-            for entry, matches, known in tried:
-                if begin not in known and matches(line):
-                    known.add(begin)
-                    self._found(entry, seen.window, (begin, end), line)
+    def _grouped(self, held: Sequence[bytes]) -> dict[bytes, list[Failure]]:
+        """Which entries to try on a line that holds a word.
 
-    def _found(self, entry: Failure, window: Window, span: tuple[int, int], line: str) -> None:
+        Where a word stands within others, every line of theirs is a line of its own too.
+        """
+        groups: dict[bytes, list[Failure]] = {}
+        for word in sorted(held, key=len):
+            inner = next((one for one in groups if one in word), word)
+            groups.setdefault(inner, []).extend(self._behind[word])
+        return groups
+
+    def _word(
+        self, window: Window, word: bytes, entries: Iterable[Failure], counted: dict[str, set[int]]
+    ) -> None:
+        """Try the patterns behind a word on every line that holds it; the same line only once.
+
+        `counted`: for each entry, where the lines of this window begin that show it.
+        """
+        shows: dict[bytes, list[Failure]] = {}
+        for begin, end in window.lines(word):
+            raw = bytes(window.data[begin:end])
+            if raw not in shows:
+                line = shown(raw)
+                shows[raw] = [entry for entry in entries if entry.matches(line)]
+            for entry in shows[raw]:
+                if begin not in counted[entry.id]:
+                    counted[entry.id].add(begin)
+                    self._found(entry, window, begin, end)
+
+    def _found(self, entry: Failure, window: Window, begin: int, end: int) -> None:
         if entry.id not in self.finds:
-            begin, end = span
+            line = shown(bytes(window.data[begin:end]))
             spot = Spot.at(len(self.read) - 1, window, begin, line)
             above, below = window.before(begin, CONTEXT), window.after(end, CONTEXT)
             self.finds[entry.id] = Find(entry, spot, above, below)
         self.finds[entry.id].count += 1
-
-
-class _Seen:
-    """The lines of a window that were looked at; `of` an entry: where those begin that show it."""
-
-    def __init__(self, window: Window) -> None:
-        self.window = window
-        self.of: defaultdict[str, set[int]] = defaultdict(set)
-        self._texts: dict[int, str] = {}
-
-    def lines(self, word: bytes) -> Iterator[tuple[int, int, str]]:
-        """Begin, end and text of each line that holds a word."""
-        window, texts = self.window, self._texts
-        data, place, stop = window.data, window.start, window.stop
-        while (place := data.find(word, place, stop)) >= 0:
-            begin, end = window.line(place)
-            line = texts.get(begin)
-            if line is None:  # words stand within words, so many a line comes twice
-                line = texts[begin] = shown(bytes(data[begin:end]))
-            yield begin, end, line
-            place = max(end, place + 1)
 
 
 def _by_word(known: Iterable[Failure]) -> dict[bytes, list[Failure]]:

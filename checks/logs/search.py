@@ -10,14 +10,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 
-from checks.logs.colours import ESCAPE, broken, uncoloured
+from checks.logs.colours import ESCAPE, broken
 from checks.logs.pieces import Piece
 from checks.logs.window import Window
 
 SMALL = 1 << 16  # bytes: up to here preparing the fast search takes longer than the plain one
-THREADS = min(max(len(os.sched_getaffinity(0)), 2), 4)  # pieces that are read and searched at once
+THREADS = min(max(os.cpu_count() or 2, 2), 4)  # pieces that are read and searched at once
 RING = THREADS + 2  # windows in memory: one that waits for a thread, one that is looked at
 
 Found = tuple[Window, list[int]]
@@ -79,7 +78,7 @@ def plain(words: Sequence[bytes]) -> Search:
     """Looks for one word after the other: nothing to prepare, right for small logs."""
 
     def search(window: Window) -> Found:
-        window = _uncoloured(window)
+        window = window.uncoloured()
         data, start, stop = window.data, window.start, window.stop
         return window, [n for n, word in enumerate(words) if data.find(word, start, stop) >= 0]
 
@@ -97,7 +96,7 @@ def fast(words: Sequence[bytes]) -> Search:
         if window.data.find(ESCAPE, window.start, window.stop) >= 0:
             with lock:
                 is_torn = torn(words)
-            window = _uncoloured(window) if is_torn(window) else window
+            window = window.uncoloured() if is_torn(window) else window
         return window, look(window)
 
     return search
@@ -127,16 +126,3 @@ def _compiled(words: Sequence[bytes]) -> _Look:
         return sorted(set(found))
 
     return look
-
-
-def _uncoloured(window: Window) -> Window:
-    """The same without the codes that colour a terminal; they may stand within a word."""
-    if window.data.find(ESCAPE, 0, window.end) < 0:
-        return window
-    places = (0, window.start, window.stop, window.end)
-    parts = [uncoloured(window.data[low:high]) for low, high in itertools.pairwise(places)]
-    head, body, rest = map(len, parts)
-    return replace(
-        window, data=b"".join(parts), start=head, stop=head + body, end=head + body + rest,
-        exact=False,
-    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -50,22 +51,31 @@ class Telling:
         self._first: list[list[Spot]] = [[] for _ in _KINDS]
         self._last: list[list[Spot]] = [[] for _ in _KINDS]
 
-    def look(self, window: Window, log: int, word: bytes) -> None:
-        """Take in the first lines and the last one of a window that hold a word."""
-        place = window.start
-        for _ in range(_EACH):
-            if (place := window.data.find(word, place, window.stop)) < 0:
-                return
-            place = self._take(window, log, place)
-        self._take(window, log, window.data.rfind(word, window.start, window.stop))
+    def look(self, window: Window, log: int, words: Iterable[bytes]) -> None:
+        """Take in the first lines and the last one of a window that hold each of some words."""
+        taken: set[int] = set()
+        for word in words:
+            place = window.start
+            for _ in range(_EACH):
+                if (place := window.data.find(word, place, window.stop)) < 0:
+                    break
+                place = self._take(window, log, place, taken)
+            else:
+                last = window.data.rfind(word, window.start, window.stop)
+                self._take(window, log, last, taken)
 
-    def _take(self, window: Window, log: int, place: int) -> int:
-        """Keep the line around a place if it is of a kind; returns where it ends."""
+    def _take(self, window: Window, log: int, place: int, taken: set[int]) -> int:
+        """Keep the line around a place if it is of a kind; returns where it ends.
+
+        `taken`: where the lines of this window begin that were looked at.
+        """
         begin, end = window.line(place)
-        line = shown(bytes(window.data[begin:end]))
-        kind = next((n for n, one in enumerate(_KINDS) if one.search(line)), None)
-        if kind is not None and not self._has(kind, line):
-            self._keep(kind, Spot.at(log, window, begin, line))
+        if begin not in taken:
+            taken.add(begin)
+            line = shown(bytes(window.data[begin:end]))
+            kind = next((n for n, one in enumerate(_KINDS) if one.search(line)), None)
+            if kind is not None and not self._has(kind, line):
+                self._keep(kind, Spot.at(log, window, begin, line))
         return max(end, place + 1)
 
     def _has(self, kind: int, line: str) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from checks.logs.colours import uncoloured
+from checks.logs.colours import ESCAPE, uncoloured
 
 AROUND = 4096  # bytes kept on both sides of what is searched, for the lines around a find
 OVERLAP = 256  # bytes searched twice where a line without an end had to be cut
@@ -14,7 +16,7 @@ LINE = 2048  # bytes of a line, before and after a word, that are looked at
 
 @dataclass(frozen=True)
 class Window:
-    """`data[start:stop]` is to be searched; `offset` is where that begins in the log.
+    """`data[start:stop]` is to be searched; in the log that begins at `offset`, ends at `until`.
 
     `exact`: each byte stands where it stands in the file, so that the file can be read there again.
     """
@@ -24,6 +26,7 @@ class Window:
     stop: int
     end: int
     offset: int
+    until: int
     exact: bool
 
     def line(self, place: int) -> tuple[int, int]:
@@ -48,6 +51,14 @@ class Window:
         """Whether a carriage returns anywhere in it."""
         return self.data.find(b"\r", 0, self.end) >= 0
 
+    def lines(self, word: bytes) -> Iterator[tuple[int, int]]:
+        """Where each line that holds a word begins and ends."""
+        place = self.start
+        while (place := self.data.find(word, place, self.stop)) >= 0:
+            begin, end = self.line(place)
+            yield begin, end
+            place = end if end > place else place + 1
+
     def before(self, begin: int, count: int) -> list[str]:
         """Up to `count` lines that stand above the one that begins here."""
         lines = bytes(self.data[max(begin - AROUND, 0) : begin]).splitlines()
@@ -61,6 +72,15 @@ class Window:
     def lines_to(self, place: int) -> int:
         """How many lines end between the beginning of the search and a place."""
         return self.data.count(b"\n", self.start, place)
+
+    def uncoloured(self) -> Window:
+        """The same without the codes that colour a terminal; they may stand within a word."""
+        if self.data.find(ESCAPE, 0, self.end) < 0:
+            return self
+        places = (0, self.start, self.stop, self.end)
+        parts = [uncoloured(self.data[low:high]) for low, high in itertools.pairwise(places)]
+        start, stop, end = itertools.accumulate(map(len, parts))
+        return replace(self, data=b"".join(parts), start=start, stop=stop, end=end, exact=False)
 
 
 def shown(line: bytes) -> str:

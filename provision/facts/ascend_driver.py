@@ -13,6 +13,7 @@ from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.texts.npu_values import NpuInfo
 from provision.facts.texts.versions import VersionFile
+from provision.versions import within
 
 VENDOR = "Huawei"  # in the catalogues of modules and nodes
 TOOL = "npu-smi info"
@@ -78,6 +79,8 @@ def fits(outputs: Iterable[Output]) -> bool | None:
     if not one or not other or not one[0].version or not other[0].version:
         return None
     versions = one[0].version, other[0].version
+    if within(versions[1], one[0].ranges) and within(versions[0], other[0].ranges):
+        return True  # each names the other: then no rule of a newer driver is needed
     return pairs.firmware_fits(*versions, one[0].ranges, other[0].ranges)
 
 

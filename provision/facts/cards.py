@@ -22,7 +22,7 @@ FALLEN = "ff"  # the revision of a card that no longer answers: all bits are set
 class Shown(msgspec.Struct, frozen=True):
     """What a tool lists: how many chips, their bus ids (None where one is not told), and where.
 
-    `complete` is False for a text from which lines were left out. `ids` are the cards' own numbers.
+    `complete` is False for a text from which a part was left out. `ids` are the cards' own numbers.
     """
 
     chips: int
@@ -69,12 +69,17 @@ def _same(bus: str, slot: str) -> bool:
     return bus == slot if has_domain else slot[-7:] == bus[-7:]
 
 
+def whole_table(table: NpuInfo, output: Output) -> bool:
+    """Whether nothing was cut off or left out: below the cards stands the table of processes."""
+    return "elided" not in table.notes and "process id" in output.text.lower()
+
+
 def _npu(table: NpuInfo, output: Output) -> Shown:
     chips = [chip for card in table.cards for chip in card.chips]
     buses = [chip.bus_id for chip in chips if chip.bus_id]
     return Shown(
         len(chips), buses if len(buses) == len(chips) else None,
-        [card.npu_id for card in table.cards], "elided" not in table.notes, output.source,
+        [card.npu_id for card in table.cards], whole_table(table, output), output.source,
     )  # fmt: skip
 
 

@@ -69,8 +69,13 @@ def parsed(output: Output) -> tuple[Any, ...]:
     """All that the parsers know of an output; its command helps them to tell what it is."""
     from provision.facts.texts.reading import parts
 
-    command = f"cat {output.source}" if output.source.startswith("/") else output.source
-    return tuple(part for part in parts(f"$ {command}\n{output.text}") if part.kind is not None)
+    named = output.source == output.real  # a file, here or among those that somebody sent
+    command = f"cat {output.source}" if named or output.source.startswith("/") else output.source
+    texts = [f"$ {command}\n{output.text}"]
+    if named and not output.source.startswith("/"):
+        texts.insert(0, output.text)  # a name that somebody gave tells little
+    told = ([part for part in parts(text) if part.kind is not None] for text in texts)
+    return tuple(next(filter(None, told), ()))
 
 
 def unwell(outputs: Iterable[Output]) -> list[int]:

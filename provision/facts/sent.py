@@ -63,7 +63,9 @@ def devices(sent: list[Output]) -> set[str]:
     """The device types (`npu`, `gcu`) whose tools or files these outputs are of."""
     kinds = {part.kind for output in sent if not output.problem for part in outputs.parsed(output)}
     pairs = [(kind, begin) for kind in kinds for begin in _TELLING]
-    return {_TELLING[begin] for kind, begin in pairs if kind.startswith(begin)}
+    of_vendor = {vendor.name: vendor.device for vendor in pci.catalogue().vendors}
+    vendors = {of_vendor[name] for name in sent_host.vendors(sent) if name in of_vendor}
+    return vendors | {_TELLING[begin] for kind, begin in pairs if kind.startswith(begin)}
 
 
 def _accounts(sent: list[Output]) -> accounts.Accounts | Unread:

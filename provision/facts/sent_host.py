@@ -25,6 +25,15 @@ def first(values: Iterator[T | None]) -> T | None:
     return next((value for value in values if value is not None), None)
 
 
+def vendors(sent: list[Output]) -> set[str]:
+    """The vendors whose modules or device nodes are shown."""
+    shown = {one.vendor for one in _modules(sent, _loaded(sent)) or ()}
+    paths = [path for one in every(sent, listing.Nodes) for path in one.nodes]
+    rows = nodes.catalogue()
+    owners = (nodes.vendor_of(path.removeprefix("/dev/"), rows) for path in paths)
+    return shown | {owner for owner in owners if owner}
+
+
 def machine_of(sent: list[Output]) -> machine.Machine | Unread:
     """The machine, where `uname` told at least its architecture."""
     names = every(sent, system.Uname)
@@ -72,11 +81,12 @@ def limits_of(sent: list[Output]) -> limits.Limits | Unread:
 def kernel_of(sent: list[Output]) -> kernel.Kernel | Unread:
     """The running kernel and its modules by `uname` and `lsmod`."""
     release = first(one.release for one in every(sent, system.Uname))
-    if release is None:
-        return UNSENT
     names = _loaded(sent)
+    loaded = _modules(sent, names)
+    if release is None and loaded is None:
+        return UNSENT
     return kernel.Kernel(
-        release, None, None, None, _modules(sent, names), None, None, None,
+        release or "?", None, None, None, loaded, None, None, None,
         None if names is None else sorted(n for n in names if n.startswith(("mdev", "vfio"))),
     )  # fmt: skip
 

@@ -26,9 +26,9 @@ class Variable(Table, frozen=True):
     device: str
     name: str
     nodes: str
-    counts: Literal["order", "number"]
+    counts: Literal["order", "number", "either"]
     where: Literal["process", "container"]
-    form: Literal["list", "ranges"]
+    form: Literal["list", "ranges", "any"]
     words: list[str]
     source: str
     seen: str
@@ -64,9 +64,9 @@ def numbers(nodes: Iterable[Node], pattern: str) -> list[int]:
 
 def choose(variable: Variable, value: str, there: list[int] | None) -> Choice:
     """What a value of a variable chooses of the cards with these numbers; None for not known."""
-    if not value.strip() or value.strip().lower() in variable.words:
+    if variable.form == "any" or not value.strip() or value.strip().lower() in variable.words:
         return Choice([])
-    known = there if variable.counts == "number" or there is None else list(range(len(there)))
+    known = None if there is None else _known(variable, there)
     ids: list[int] = []
     for word in value.split(","):
         some = _ids(word, variable.form)
@@ -77,6 +77,18 @@ def choose(variable: Variable, value: str, there: list[int] | None) -> Choice:
             return Choice(ids, "host" if host else "absent", str(lost[0]))
         ids += some
     return Choice(ids, *_order(variable, ids))
+
+
+def wants(variable: Variable, value: str) -> bool:
+    """Whether a value asks for a card at all."""
+    word = value.strip().lower()
+    return bool(word) and not (word in variable.words and word in ("none", "void"))
+
+
+def _known(variable: Variable, there: list[int]) -> list[int]:
+    """The numbers by which a variable may name the cards."""
+    order = list(range(len(there)))
+    return {"order": order, "number": there, "either": order + there}[variable.counts]
 
 
 def _ids(word: str, form: str) -> list[int] | None:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from provision.steps import install, packages, toolchain, venv, wheel
+from provision.steps import (
+    account,
+    card,
+    debs,
+    given,
+    install,
+    loaded,
+    packages,
+    system,
+    toolchain,
+    vendor,
+    venv,
+    wheel,
+)
 from provision.steps.base import Kind
 
 KINDS: dict[str, Kind] = {
@@ -11,4 +24,11 @@ KINDS: dict[str, Kind] = {
     "packages": packages.Packages(),
     "wheel": wheel.Wheel(),
     "install": install.Install(),
+    "card": card.Card(),
+    "system": system.System(),
+    "account": account.Account(),
+    "vendor": vendor.Vendor(),
+    "debs": debs.Debs(),
+    "given": given.Given(),
+    "loaded": loaded.Loaded(),
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
 from provision.lock import lock_file
 from provision.site import Site
@@ -16,7 +18,9 @@ from provision.stack import Layer, Stack, Step
 class Context:
     """One target on this machine: what steps read.
 
-    `folder` holds the target's data, `interpreter` is the Python the environment is made from.
+    `folder` holds the target's data, `interpreter` is the Python the environment is made from,
+    `tag` that Python in the name of a wheel, such as `cp310`. `deps` is the folder with vendors'
+    packages; with `any_system` it does not matter which system this is.
     """
 
     stack: Stack
@@ -24,6 +28,10 @@ class Context:
     release: str
     site: Site
     interpreter: Path | None
+    tag: str = ""
+    deps: Path | None = None
+    any_system: bool = False
+    arch: str = field(default_factory=lambda: os.uname().machine)
 
     def lock(self, layer: Layer) -> Path:
         """The lock file of a layer of this release."""
@@ -38,29 +46,64 @@ class NotSo(Exception):
     """A verification failed; the argument says what is missing."""
 
 
-class Kind(Protocol):
+class Lack(NamedTuple):
+    """Why a step cannot run here: the error's code, and what to type or to get, in a few words.
+
+    With `later` the steps that do not need this one go on before the error is told; `details` are
+    its lines then.
+    """
+
+    code: str
+    remedy: str
+    later: bool = False
+    details: tuple[str, ...] = ()
+
+
+class Kind(ABC):
     """How steps of one kind become commands, and how to see that they hold."""
 
     template: str
     """The script, below `templates/`."""
-    clears: bool
+    clears = False
     """Whether running it removes what the steps that need it have made."""
-
-    lacks: str
-    """The error code for what it lacks where it is blocked."""
+    by_machine = False
+    """Whether it holds when the machine is so, whoever has done it."""
+    unverified = "step-unverified"
+    """The error code for a script that ends well and has not done it."""
 
     @property
     def changes_host(self) -> str:
         """What it does to the system outside the user's own folders; "" for nothing."""
+        return ""
 
+    def change(self, step: Step, context: Context) -> str:
+        """The same of one step, in short."""
+        return self.changes_host
+
+    @abstractmethod
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """What the template prints."""
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """Files whose content decides the result."""
+        return ()
 
+    def identity(self, step: Step, context: Context, script: str) -> str:
+        """What of its script decides the result."""
+        return script
+
+    @abstractmethod
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The files that show the step holds. Raises NotSo."""
 
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """A remedy to type first, where the step cannot run here; else None."""
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Why the step cannot run here; None where it can."""
+        return None
+
+    def asks(self, step: Step, context: Context) -> str:
+        """What holds otherwise than wanted, so that the person has to agree; "" for nothing."""
+        return ""
+
+    def note(self, step: Step, context: Context) -> str:
+        """What a person should know about a step that will run; "" for nothing."""
+        return ""

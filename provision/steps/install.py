@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from provision.distributions import installed, normal
 from provision.stack import Step
-from provision.steps.base import Context
+from provision.steps.base import Context, Kind
 from provision.steps.packages import recorded
 
 
-class Install:
+class Install(Kind):
     """Installed from the file alone: no index is asked."""
 
     template = "steps/install.sh.j2"
-    changes_host = ""
-    clears = False
-    lacks = "internal"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The folders that hold one wheel each."""
         return {"python": context.site.python,
                 "folders": [context.site.wheels / name for name in step.wheels]}  # fmt: skip
-
-    def inputs(self, step: Step, context: Context) -> Iterable[Path]:
-        """Nothing beyond the builds it needs, whose keys count already."""
-        return ()
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """What each wheel's distribution has installed."""
@@ -38,7 +31,3 @@ class Install:
                 dist, version = wheel.name.split("-")[:2]
                 shown += recorded(there, (normal(dist), version), "")
         return shown
-
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """Never."""
-        return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from provision.distributions import installed, pins
 from provision.errors import PaddockError
 from provision.stack import Step
-from provision.steps.base import Context, NotSo
+from provision.steps.base import Context, Kind, NotSo
 
 
 def recorded(
@@ -31,13 +31,10 @@ def recorded(
     return list(dict.fromkeys([record, *files]))
 
 
-class Packages:
+class Packages(Kind):
     """What a lock file pins, installed without asking an index what fits."""
 
     template = "steps/packages.sh.j2"
-    changes_host = ""
-    clears = False
-    lacks = "internal"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
@@ -56,10 +53,6 @@ class Packages:
         there = installed(site)
         wanted = pins(lock, context.site.version).items()
         return [file for pin in wanted for file in recorded(there, pin, ".so")]
-
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """Never: what it lacks (network, disk) shows when it runs."""
-        return None
 
     def _lock(self, step: Step, context: Context) -> Path:
         assert step.lock is not None  # noqa: S101 - the stack's reader checks it

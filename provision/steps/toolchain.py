@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from provision.facts.compilers import compiler
 from provision.stack import Step
-from provision.steps.base import Context, NotSo
+from provision.steps.base import Context, Kind, Lack, NotSo
 
 # Package manager -> what to install. Debian's g++ and libc6-dev come as one dependency chain.
 _PACKAGES = {"apt-get": ["g++"], "dnf": ["gcc-c++"], "yum": ["gcc-c++"]}
@@ -30,12 +30,11 @@ def _install() -> str:
     return f"{found} install {' '.join(_PACKAGES[found])}"
 
 
-class Toolchain:
+class Toolchain(Kind):
     """Satisfied by any C++17 compiler on PATH, whoever installed it."""
 
     template = "steps/toolchain.sh.j2"
-    clears = False
-    lacks = "no-compiler"
+    by_machine = True
 
     @property
     def changes_host(self) -> str:
@@ -48,16 +47,12 @@ class Toolchain:
         return {"manager": found, "packages": _PACKAGES[found],
                 "record": context.site.state / "toolchain.packages"}  # fmt: skip
 
-    def inputs(self, step: Step, context: Context) -> Iterable[Path]:
-        """Nothing: whatever compiler the system has will do."""
-        return ()
-
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The compiler found."""
         if found := compiler():
             return [found]
         raise NotSo("c++")
 
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """The command to type, where only root may install packages."""
-        return None if os.geteuid() == 0 and manager() else remedy()
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Where only root may install packages: the command to type."""
+        return None if os.geteuid() == 0 and manager() else Lack("no-compiler", remedy())

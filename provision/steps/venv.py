@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from provision.stack import Step
-from provision.steps.base import Context, NotSo
+from provision.steps.base import Context, Kind, Lack, NotSo
 
 
-class Venv:
+class Venv(Kind):
     """A fresh environment; what was in its place is removed."""
 
     template = "steps/venv.sh.j2"
-    changes_host = ""
     clears = True
-    lacks = "no-python"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The environment's folder and the interpreter it is made from."""
@@ -23,10 +21,6 @@ class Venv:
             "env": context.site.env,
             "interpreter": context.interpreter or "python3",
         }
-
-    def inputs(self, step: Step, context: Context) -> Iterable[Path]:
-        """Nothing beyond the interpreter's path."""
-        return ()
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """Its configuration and its interpreter."""
@@ -36,6 +30,7 @@ class Venv:
                 raise NotSo(str(path))
         return shown
 
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """The stack's Python range, where no interpreter on this machine lies in it."""
-        return None if context.interpreter else f"python {context.stack.python}"
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Where no interpreter on this machine lies in the stack's range."""
+        wanted = f"python {context.stack.python}"
+        return None if context.interpreter else Lack("no-python", wanted)

@@ -7,16 +7,13 @@ from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.stack import Step
-from provision.steps.base import Context, NotSo
+from provision.steps.base import Context, Kind, NotSo
 
 
-class Wheel:
+class Wheel(Kind):
     """Built against the Paddle of the environment; the build tree is kept between runs."""
 
     template = "steps/wheel.sh.j2"
-    changes_host = ""
-    clears = False
-    lacks = "internal"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """Source, build tree, destination, and the Paddle to build for.
@@ -45,10 +42,6 @@ class Wheel:
         if len(found) != 1:
             raise NotSo(f"{context.site.wheels / step.name}/*.whl")
         return found
-
-    def blocked(self, step: Step, context: Context) -> str | None:
-        """Never: the steps it needs say what is missing."""
-        return None
 
     def _source(self, step: Step, context: Context) -> Path:
         assert step.source is not None  # noqa: S101 - the stack's reader checks it

@@ -11,6 +11,8 @@ from tests.doctor.values import (
     COMPILER,
     ENVIRONMENT,
     LEFTOVER,
+    LIMITS,
+    LINKAGE,
     MACHINE,
     PLUGIN,
     PYTHON,
@@ -24,5 +26,6 @@ def healthy() -> Facts:
     """The facts of a machine on which every check holds."""
     return Facts(
         "loopback", "loopback", load(stack_file("loopback")), MACHINE, [ROOM], PYTHON, COMPILER,
-        SETTINGS, [], ENVIRONMENT, COMPARISON, PLUGIN, LEFTOVER,
+        SETTINGS, [], ENVIRONMENT, COMPARISON, PLUGIN, LEFTOVER, limits=LIMITS,
+        linkage=[LINKAGE],
     )  # fmt: skip

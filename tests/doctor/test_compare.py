@@ -10,21 +10,24 @@ import msgspec
 import pytest
 
 from checks import compare_report
-from checks.compare import Comparison, compare, differences
+from checks.compare import Comparison, compare, plain
+from checks.compare_values import differences
 from provision import words
 from provision.facts import snapshot_file
 from provision.facts.installed import Difference
 from provision.facts.leftover import Step
+from provision.facts.questions import Output
 from provision.facts.settings import Setting
 from provision.facts.snapshot import Facts, Unread
 from tests.conftest import Cli
 from tests.doctor.test_checks import BARE, STEP, machine, plugin, room, setting
 from tests.doctor.values import CARD, COMPARISON, ENVIRONMENT, LEFTOVER, PLUGIN, ROOM, changed
+from tests.read.drawn import npu_table
+from tests.read.samples import B3, CANN, b3
 
 
 def facts_of(a: Facts, b: Facts) -> dict[str, tuple[Any, Any]]:
-    pair = (msgspec.to_builtins(a), msgspec.to_builtins(b))
-    return {path: (left, right) for path, left, right in differences(*pair)}
+    return {path: (left, right) for path, left, right in differences(plain(a), plain(b))}
 
 
 def differ(healthy: Facts, **changes: Any) -> dict[str, tuple[Any, Any]]:
@@ -61,14 +64,14 @@ def test_items_of_a_list_are_told_apart_by_their_name_not_by_their_place(healthy
     assert facts_of(a, moved) == {"accelerators.0000:02:00.0.numa_node": (0, 1)}
 
 
-def test_two_items_of_one_name_are_told_apart_by_their_place(healthy: Facts) -> None:
+def test_of_items_without_a_name_of_their_own_each_is_compared_whole(healthy: Facts) -> None:
     twice = [Difference("build", "a", "1", None), Difference("model", "a", "2", None)]
     a = changed(healthy, comparison=changed(COMPARISON, differences=twice))
     b = changed(healthy, comparison=changed(COMPARISON, differences=[twice[0], twice[0]]))
-    assert facts_of(a, b) == {
-        "comparison.differences.1.layer": ("model", "build"),
-        "comparison.differences.1.wanted": ("2", "1"),
-    }
+    found = facts_of(a, b)
+    assert list(found) == ["comparison.differences"]
+    left, right = found["comparison.differences"]
+    assert [json.loads(one)["layer"] for one in (*left, *right)] == ["model", "build"]
 
 
 @pytest.mark.parametrize(
@@ -178,3 +181,69 @@ def test_on_the_command_line(cli: Cli, healthy: Facts, tmp_path: Path) -> None:
     for flags in (["--compare", good], ["--compare", good, "--json"],
                   ["--compare", good, str(tmp_path / "gone")]):  # fmt: skip
         assert cli("doctor", *flags).returncode == 2
+
+
+def said(*pairs: tuple[str, str]) -> dict[str, Any]:
+    return {"outputs": [Output(source, text) for source, text in pairs]}
+
+
+def test_outputs_are_compared_by_what_they_say(healthy: Facts, tmp_path: Path) -> None:
+    table = npu_table(B3, [b3(0), b3(1)], [])
+    good = changed(healthy, **said(("npu-smi info", table)))
+    warm = b3(1, temp="77", power="301.5", aicore="99")
+    bad = npu_table(B3, [b3(0), warm._replace(health="Alarm")], [("1", "0", "77", "python", "9")])
+    assert facts_of(good, changed(good, **said(("npu-smi info", bad)))) == {
+        "outputs.npu-smi info.cards.1.health": ("OK", "Alarm")
+    }
+    assert facts_of(good, changed(good, **said(("npu-smi info", table + "\n")))) == {}
+
+
+def test_an_output_of_an_unknown_kind_is_compared_line_by_line(healthy: Facts) -> None:
+    a = changed(healthy, **said(("/etc/demo.conf", "one\ntwo\nthree\n")))
+    b = changed(healthy, **said(("/etc/demo.conf", "one\n 2\nthree\n")))
+    assert facts_of(a, b) == {"outputs./etc/demo.conf.lines": (["two"], ["2"])}
+    gone = changed(healthy, outputs=[Output("efsmi", problem="absent")])
+    assert facts_of(changed(healthy, **said(("efsmi", "?"))), gone)["outputs.efsmi.problem"] == (
+        "", "absent",
+    )  # fmt: skip
+
+
+def test_two_files_of_a_kind_are_told_apart_by_their_paths(healthy: Facts) -> None:
+    new = CANN.replace("8.0.1", "8.0.9")
+    a = changed(healthy, **said(("/a/x.info", CANN), ("/b/x.info", CANN)))
+    b = changed(healthy, **said(("/a/x.info", CANN), ("/b/x.info", new)))
+    assert "outputs.cann install.info (/b/x.info).version" in facts_of(a, b)
+
+
+def test_the_times_of_a_kernel_s_log_are_no_difference(healthy: Facts) -> None:
+    line = "[ {}.123456] [ascend] [drv_uda] ready\n"
+    a = changed(healthy, **said(("dmesg", line.format("  12"))))
+    b = changed(healthy, **said(("dmesg", line.format("9999"))))
+    assert facts_of(a, b) == {}
+
+
+def test_many_differences_of_a_fact_stay_readable(healthy: Facts, tmp_path: Path) -> None:
+    many = {f"demo-{n}": "1" for n in range(100)}
+    result = made(healthy, tmp_path, environment=changed(ENVIRONMENT, packages=many))
+    shown = list(compare_report.lines(result))
+    assert len(shown) < 60 and any("environment.packages: 93 more" in line for line in shown)
+    told: Any = compare_report.to_json(result)
+    assert len(told["facts"]) == 101
+
+
+def test_a_folder_of_outputs_is_a_side_too(healthy: Facts, tmp_path: Path) -> None:
+    for name, version in (("good", "8.0.1"), ("bad", "8.0.9")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(CANN.replace("8.0.1", version))
+        (tmp_path / name / "u").write_text("Linux a 5.10.0 #1 SMP x aarch64 GNU/Linux\n")
+    result = compare(str(tmp_path / "good"), str(tmp_path / "bad"))
+    found = {path: (a, b) for path, a, b in result.facts}
+    assert found["outputs.cann install.info.version"] == ("8.0.1", "8.0.9")
+    assert all(path.startswith("outputs.cann install.info") for path in found)
+    assert {"disk", "plugin"} <= set(result.unsent)
+    assert any("disk" in line for line in compare_report.lines(result))
+    other = tmp_path / "whole.json"
+    other.write_bytes(snapshot_file.encode(healthy))
+    mixed = compare(str(other), str(tmp_path / "bad"))
+    assert ("machine.arch", "x86_64", "aarch64") in mixed.facts
+    assert not [one for one in mixed.facts if None in one[1:]]

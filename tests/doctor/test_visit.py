@@ -88,6 +88,11 @@ def test_two_values_of_one_flag(given: str, made: str) -> None:
         ["--snapshot", "/nowhere/at/all"],
         ["--junit", "/"],
         ["--sarif", "/dev/null/x"],
+        ["--html", "/"],
+        ["--list", "--fix"],
+        ["--from", "a", "--fix"],
+        ["--from", "a", "--env", "b"],
+        ["--env", "/nowhere/at/all"],
     ],
 )
 def test_what_cannot_be_is_refused(cli: Cli, flags: list[str]) -> None:
@@ -113,7 +118,7 @@ def test_a_language_once_asked_for_holds_for_all(cli: Cli) -> None:
     assert "没有" in cli("doctor", "--lang", "zh", "--target", "nowhere").stderr
 
 
-@pytest.mark.parametrize("form", ["snapshot", "junit", "sarif"])
+@pytest.mark.parametrize("form", ["snapshot", "junit", "sarif", "html"])
 def test_a_dash_is_standard_output_and_nothing_else_is_there(cli: Cli, form: str) -> None:
     made = cli("doctor", "--target", "loopback", f"--{form}", "-", "--lang", "zh", LC_ALL="C")
     assert made.stdout[0] in "<{" and made.stdout.rstrip()[-1] in ">}"
@@ -121,7 +126,7 @@ def test_a_dash_is_standard_output_and_nothing_else_is_there(cli: Cli, form: str
 
 
 def test_all_files_at_once_beside_the_report(cli: Cli, tmp_path: Path) -> None:
-    names = {form: tmp_path / form for form in ("snapshot", "junit", "sarif")}
+    names = {form: tmp_path / form for form in ("snapshot", "junit", "sarif", "html")}
     flags = [word for form, file in names.items() for word in (f"--{form}", str(file))]
     made = cli("doctor", "--target", "loopback", *flags)
     assert made.stdout.splitlines()[-1].startswith("next: ")
@@ -208,5 +213,6 @@ def test_a_plain_visit_loads_nothing_of_the_other_forms() -> None:
     )
     loaded = set(made.stderr.split())
     late = {"junitparser", "xml.etree.ElementTree", "checks.junit", "checks.sarif",
-            "checks.compare", "checks.catalogue", "provision.facts.snapshot_file"}  # fmt: skip
+            "checks.compare", "checks.catalogue", "provision.facts.snapshot_file", "jinja2",
+            "checks.html", "checks.fix", "checks.sent_folder"}  # fmt: skip
     assert "checks.report" in loaded and not loaded & late

@@ -6,7 +6,18 @@ from typing import Any
 
 import msgspec
 
-from provision.facts import compilers, disk, installed, leftover, machine, pci, plugin, settings
+from provision.facts import (
+    compilers,
+    disk,
+    installed,
+    leftover,
+    limits,
+    linkage,
+    machine,
+    pci,
+    plugin,
+    settings,
+)
 from provision.facts.snapshot import Python
 
 MACHINE = machine.Machine(
@@ -25,6 +36,12 @@ CARD = pci.Device(
     slot="0000:01:00.0", vendor="19e5", device="d802", subsystem=None, numa_node=0,
     vendor_name="Huawei", name="Ascend 910B", generation="A2", board=None, target="ascend910b",
 )  # fmt: skip
+LIMITS = limits.Limits(
+    open_files=limits.Limit(1024, 65536), locked_memory=limits.Limit(8 << 20, 8 << 20),
+    processes=limits.Limit(4096, 4096), shm_size=4 << 30, shm_free=4 << 30, hugepages=[],
+    cpu_quota=None, numa_balancing=0,
+)  # fmt: skip
+LINKAGE = linkage.Linkage("/demo/libpaddle-custom-loopback.so", glibc="2.14", cxx11_abi=True)
 
 
 def changed(value: Any, **changes: Any) -> Any:

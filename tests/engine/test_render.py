@@ -51,7 +51,7 @@ def test_nul_is_refused(value: object) -> None:
         environment().from_string("{{ value }}").render(value=value)
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", [name for name in STEPS if name != "nothing.sh.j2"])
 def test_an_undefined_name_is_an_error_that_names_it(name: str) -> None:
     with pytest.raises(jinja2.UndefinedError, match="is undefined"):
         render(f"steps/{name}", {})

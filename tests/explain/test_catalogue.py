@@ -6,6 +6,7 @@ import re
 import string
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from checks.logs.catalogue import Failure, Group, causes, failures
 from checks.logs.literals import words
 from checks.registry import CHECKS
+from tests.explain.spelling import spelled
 
 ALL = list(failures().values())
 
@@ -91,28 +93,30 @@ def test_patterns_are_linear_enough() -> None:
             assert time.process_time() - began < 0.5
 
 
-def _holds_a_word(entry: Failure, line: str) -> None:
-    assert any(word in line for word in words(entry.pattern)), entry.id
-
-
 _ASCII = st.characters(codec="ascii", exclude_characters="\n\r")
 
 
 @settings(max_examples=60, deadline=None)
 @given(entry=st.sampled_from(ALL), data=st.data())
 def test_what_a_pattern_matches_holds_one_of_its_words(entry: Failure, data: st.DataObject) -> None:
-    _holds_a_word(entry, data.draw(st.from_regex(entry.pattern, alphabet=_ASCII)))
+    line = data.draw(st.from_regex(entry.pattern, alphabet=_ASCII))
+    assert any(word in line for word in words(entry.pattern)), entry.id
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.id)
-def test_what_each_pattern_matches_holds_one_of_its_words(entry: Failure) -> None:
-    @settings(max_examples=25, deadline=None)
-    @given(line=st.from_regex(entry.pattern, alphabet=_ASCII))
-    def check(line: str) -> None:
-        _holds_a_word(entry, line)
+def test_python_s_own_parser_sees_a_word_in_every_way_that_a_pattern_matches() -> None:
+    """A proof for all lines: each way through a pattern spells one of its words out."""
+    for entry in ALL:
+        for way in spelled(entry.pattern):
+            assert any(word in run for word in words(entry.pattern) for run in way), (entry.id, way)
 
-    check()
+
+@pytest.mark.parametrize("spoilt", [lambda word: word[1:], lambda word: word[:-1] + "\x7f"])
+def test_an_example_without_its_words_is_no_longer_matched(spoilt: Callable[[str], str]) -> None:
+    for entry in ALL:
+        for line in entry.examples:
+            while held := [word for word in words(entry.pattern) if word in line]:
+                line = line.replace(held[0], spoilt(held[0]))  # noqa: PLW2901
+            assert not entry.matches(line), entry.id
 
 
 @pytest.mark.parametrize(
@@ -137,6 +141,19 @@ def test_words_of_a_pattern(pattern: str, expected: tuple[str, ...]) -> None:
 def test_a_pattern_without_a_word_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="no fixed word"):
         words(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ways"),
+    [
+        ("abc(def)gh?i+j", [["abc", "g", "i", "j"]]),
+        ("same one|same two|other", [["same one"], ["same two"], ["other"]]),
+        ("un[ab]c.d", [["unac", "d"], ["unbc", "d"]]),
+        ("(one|two) more", [[" more"]]),
+    ],
+)
+def test_what_the_proof_takes_for_spelled_out(pattern: str, ways: list[list[str]]) -> None:
+    assert spelled(pattern) == ways
 
 
 @given(st.text(alphabet=string.printable, max_size=40))

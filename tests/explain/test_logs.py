@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checks.explain import search, status, to_json
-from checks.logs import lines, window
+from checks.logs import lines, pieces, window
 from checks.logs import search as searching
 from checks.logs.catalogue import failures
 from checks.logs.scan import ordered
@@ -143,12 +143,12 @@ def test_a_cut_gzip_shows_what_could_be_read(explained: Explain) -> None:
     assert scan.read[0].problem
 
 
-@pytest.mark.parametrize("size", [3 * window.AROUND, 5 * window.AROUND + 13, window.SIZE])
+@pytest.mark.parametrize("size", [3 * window.AROUND, 5 * window.AROUND + 13, pieces.SIZE])
 def test_a_find_on_any_border_of_a_window_is_found_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(searching, "SMALL", 0)
-    monkeypatch.setattr(window.windows, "__defaults__", (size,))
+    monkeypatch.setattr(pieces.pieces, "__defaults__", (size,))
     path = tmp_path / "log"
     for shift in range(0, 9000, 499):
         path.write_bytes(b"x" * shift + b"\n" + noise(300).encode() + f"{ATB}\n".encode())
@@ -163,7 +163,7 @@ def test_the_line_number_in_a_big_log(
 ) -> None:
     monkeypatch.setattr(lines, "BIG", 1 << 12)
     monkeypatch.setattr(searching, "SMALL", 0)
-    monkeypatch.setattr(window.windows, "__defaults__", (1 << 14,))
+    monkeypatch.setattr(pieces.pieces, "__defaults__", (1 << 14,))
     data = f"{noise(20000)}{ATB}\n{noise(20000)}Error: No space left on device\n".encode()
     path = tmp_path / "log"
     path.write_bytes(data if plain else gzip.compress(data))
@@ -210,7 +210,7 @@ def test_every_word_is_found_by_both_ways_of_searching() -> None:
     sought = sorted({line[i : i + 9] for line in known for i in range(0, len(line) - 9, 7)})
     plain, fast = searching.plain(sought), searching.fast(sought)
     for line in known:
-        piece = window.Window(line, 0, len(line), len(line), 0, False)
+        piece = window.Window(line, 0, len(line), len(line), 0, len(line), exact=False)
         assert plain(piece) == fast(piece)
 
 

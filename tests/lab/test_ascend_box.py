@@ -48,8 +48,9 @@ def test_the_healthy_box_looks_like_none_of_the_broken(healthy: Box) -> None:
     assert [one.id for one in own if looks_so(healthy, one)] == []
 
 
-def test_the_healthy_box_is_found_healthy(healthy: Box) -> None:
-    assert named(healthy) == []
+@pytest.mark.parametrize("arguments", ["", "--env /opt/paddle"])
+def test_the_healthy_box_is_found_healthy(healthy: Box, arguments: str) -> None:
+    assert named(healthy, arguments) == []
 
 
 @pytest.mark.parametrize("variant", parameters(VENDOR))

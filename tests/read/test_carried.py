@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -51,6 +53,8 @@ CARRIERS: dict[str, Callable[[str], str]] = {
     "comment": before("# "),
     "code": before("    // "),
     "numbered": before("{line:6}\t"),
+    "grep -n": before("{line}:"),
+    "list of strings": lambda text: json.dumps(text.splitlines(), indent=4),
     "indented": before("        "),
     "web": web_page,
     "breaks": lambda text: html.escape(text).replace("\n", "<br>\n"),
@@ -80,6 +84,21 @@ def test_a_carrier_changes_nothing(name: str, carrier: str) -> None:
 def test_a_narrow_terminal_changes_no_table(name: str, width: int) -> None:
     text = SAMPLES[name][1]
     assert read(narrow(width)(text)) == read(text)
+
+
+@pytest.mark.parametrize("name", [n for n, (kind, _) in SAMPLES.items() if kind in TABLES])
+@pytest.mark.parametrize(
+    "carrier",
+    [
+        lambda text: re.sub(" +", " ", text),
+        lambda text: json.dumps({"stdout": text}),
+        lambda text: text.replace("-", "–"),
+    ],
+    ids=["one blank for many", "a string", "dashes of a word processor"],
+)
+def test_what_is_done_to_tables_changes_nothing(name: str, carrier: Callable[[str], str]) -> None:
+    text = SAMPLES[name][1]
+    assert read(carrier(text)) == read(text)
 
 
 def test_a_frame_of_other_characters_changes_nothing() -> None:

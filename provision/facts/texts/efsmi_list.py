@@ -11,6 +11,7 @@ from provision.facts.texts.efsmi_query import Query, device
 from provision.facts.texts.section import Section
 from provision.facts.texts.table import headings, under
 
+_BUS = re.compile(r"(?:[0-9a-f]{2,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 _NONE = ("", "-", "NA", "N/A")
 
 
@@ -37,24 +38,27 @@ class Cards(msgspec.Struct, frozen=True):
 def listed(section: Section) -> Cards | None:
     """`efsmi -L`, known by its headings."""
     top: list[tuple[str, int]] = []
-    cards: list[Listed] = []
+    rows: list[dict[str, str]] = []
     for line in section.lines:
         found = headings(line, r"CPU Affinity|\S+")
         names = [name.upper() for name, _ in found]
         if names[:1] == ["DEV"] and {"SN", "BUS", "ID"} <= set(names):
             top = [(name.upper(), start) for name, start in found]
         elif top and re.match(r" *[0-9]{1,4} ", line):
-            cards.append(_card(under(top, line)))
+            rows.append(under(top, line))
+    cards = [_card(row) for row in rows if re.fullmatch("[0-9]{1,4}", row.get("DEV", ""))]
     return Cards("efsmi -L", cards) if top else None
 
 
 def _card(row: dict[str, str]) -> Listed:
     """A row; what it prints as a dash is None."""
     known = {name: word for name, word in row.items() if word.upper() not in _NONE}
-    vendor, _, number = known.get("ID", "").partition(":")
+    ids = re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", known.get("ID", "").lower())
+    bus = known.get("BUS", "")
     return Listed(
-        int(row["DEV"]), known.get("SN"), known.get("SLOT"), vendor or None, number or None,
-        known.get("BUS"), known.get("CPU AFFINITY"), known.get("UUID"),
+        int(row["DEV"]), known.get("SN"), known.get("SLOT"), ids[1] if ids else None,
+        ids[2] if ids else None, bus if _BUS.fullmatch(bus) else None,
+        known.get("CPU AFFINITY"), known.get("UUID"),
     )  # fmt: skip
 
 

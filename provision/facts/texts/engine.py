@@ -1,4 +1,4 @@
-"""Docker's engine: `docker info`, `docker version` (as text and JSON), `docker ps`."""
+"""Docker's engine: `docker info` and `docker version`, as text and JSON."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import msgspec
 
 from provision.facts.texts import json_text
 from provision.facts.texts.section import Section
-from provision.facts.texts.table import headings
 
 _FIELD = re.compile(r"^ *(?P<name>[A-Za-z][\w /-]{1,40}):(?: +(?P<value>\S.{0,2000}))?$")
 _ERROR = re.compile(
     r"\s*(?:ERROR: |Cannot connect to the Docker daemon|.{0,80}permission denied while trying)",
     re.I,
 )
-_ROWS = re.compile(r"(?:CONTAINER ID|REPOSITORY) +\S")
 
 
 class DockerInfo(msgspec.Struct, frozen=True):
@@ -54,13 +52,6 @@ class DockerVersion(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class DockerList(msgspec.Struct, frozen=True):
-    """`docker ps` or `docker images`: rows by the tool's own headings."""
-
-    kind: str
-    rows: list[dict[str, str]]
-
-
 def info(section: Section) -> DockerInfo | None:
     """`docker info`."""
     for value in json_text.documents(section.lines):
@@ -78,7 +69,8 @@ def info(section: Section) -> DockerInfo | None:
         fields.get("Cgroup Version"), fields.get("Storage Driver"),
         fields.get("containerd version"), fields.get("runc version"),
         fields.get("Operating System"), fields.get("Kernel Version"), fields.get("Architecture"),
-        int(cpus) if cpus.isdigit() else None, fields.get("Docker Root Dir"), error,
+        int(cpus) if re.fullmatch("[0-9]{1,6}", cpus) else None,
+        fields.get("Docker Root Dir"), error,
     )  # fmt: skip
 
 
@@ -108,7 +100,7 @@ def version(section: Section) -> DockerVersion | None:
         api = found.get(("Engine", "API version")) or found.get(("Server", "API version"))
         return DockerVersion(
             "docker version", client, server, api.split()[0] if api else None,
-            found.get(("containerd", "Version")), found.get(("runc", "Version")),
+            found.get(("containerd", "Version")), _runtime(found),
             _error(section.lines),
         )  # fmt: skip
     short = re.search(r"^\s*Docker version ([0-9][\w.+~-]{0,60}), build \w+$", section.text, re.M)
@@ -119,13 +111,20 @@ def _version_json(value: dict[str, Any]) -> DockerVersion:
     """`docker version --format '{{json .}}'`."""
     text, mapping = json_text.text, json_text.mapping
     server = mapping(value.get("Server"))
-    parts = {text(mapping(one).get("Name")): text(mapping(one).get("Version"))
-             for one in json_text.array(server.get("Components"))}  # fmt: skip
+    rows = [mapping(one) for one in json_text.array(server.get("Components"))]
+    parts = {(str(row.get("Name")), "Version"): text(row.get("Version")) or "" for row in rows}
     return DockerVersion(
         "docker version", text(mapping(value.get("Client")).get("Version")),
-        text(server.get("Version")), text(server.get("ApiVersion")), parts.get("containerd"),
-        parts.get("runc"),
+        text(server.get("Version")), text(server.get("ApiVersion")),
+        parts.get(("containerd", "Version")) or None, _runtime(parts),
     )  # fmt: skip
+
+
+def _runtime(found: dict[tuple[str, str], str]) -> str | None:
+    """The version of runc, which stands under the name of the default runtime (`ascend`)."""
+    others = ("Client", "Server", "Engine", "containerd", "docker-init", "")
+    return next((value for (part, name), value in found.items()
+                 if name == "Version" and part not in others and value), None)  # fmt: skip
 
 
 def _fields(lines: list[str]) -> list[tuple[str, str, str]]:
@@ -145,26 +144,3 @@ def _error(lines: list[str]) -> str | None:
     """Why the engine did not answer."""
     found = (line.strip()[:500] for line in lines if _ERROR.match(line))
     return next(found, None)
-
-
-def listed(section: Section) -> DockerList | None:
-    """`docker ps` and `docker images`, known by their headings."""
-    top: list[tuple[str, int]] = []
-    rows: list[dict[str, str]] = []
-    for line in section.lines:
-        if _ROWS.match(line) and (" IMAGE " in line or " TAG " in line):
-            top = headings(line, r"\S+(?: \S+)*")
-        elif top and re.search(r"(?:^| )[0-9a-f]{12,64}(?: |$)", line):
-            rows.append(_row(top, line))
-    if len(top) < 4:  # noqa: PLR2004 - none, or the blanks between them are lost
-        return None
-    is_ps = top[0][0] == "CONTAINER ID"
-    return DockerList("docker ps" if is_ps else "docker images", rows)
-
-
-def _row(top: list[tuple[str, int]], line: str) -> dict[str, str]:
-    """The text that begins under each heading; the tool pads all columns to their widest."""
-    ends = [start for _, start in top[1:]] + [len(line)]
-    pairs = zip(top, ends)  # noqa: B905
-    found = {name: line[start:end].strip() for (name, start), end in pairs}
-    return {name: text for name, text in found.items() if text}

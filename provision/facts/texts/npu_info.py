@@ -64,6 +64,7 @@ class _Reader:
         """A row of a card: its name or, below that, its chip."""
         said = texts(self.top, row)
         health = said.get("health", "")
+        health = "OK" if health == "0K" else health  # read from a picture
         is_word = health.replace(" ", "").isalpha() and health.upper() not in NONE
         unsaid = health.upper() in NONE and self.waiting is None
         npu = count(said.get("npu"))

@@ -27,7 +27,7 @@ def columns(row: list[str]) -> list[Column]:
         for match in HEADING.finditer(cell):
             name = match.lastgroup or "other"
             factor = 1024 if "(g" in match[0].lower() else 1
-            found.append(Column(name, index, match.start(), name in _PAIRS, factor))
+            found.append(Column(name, index, match.start(), match.end(), name in _PAIRS, factor))
     return found
 
 

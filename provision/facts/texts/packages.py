@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import msgspec
 
 from provision.facts.texts import json_text
+from provision.facts.texts.blocks import pairs
 from provision.facts.texts.section import Section
 
 _DPKG = re.compile(
@@ -69,7 +70,16 @@ def pip(section: Section) -> Packages | None:
     """`pip list` in its formats: below its heading, as `name==version`, or as JSON."""
     frozen = [Package(m["name"], unquote(m["version"])) for line in section.lines
               if len(line) < 500 and (m := _FROZEN.match(line) or _WHEEL.match(line))]  # noqa: PLR2004  # fmt: skip
-    return _table(section) or (Packages("pip list", frozen) if frozen else _json(section))
+    listed = Packages("pip list", frozen) if frozen else None
+    return _table(section) or listed or _shown(section) or _json(section)
+
+
+def _shown(section: Section) -> Packages | None:
+    """`pip show`: a block of fields a package."""
+    found = [Package(block["Name"], block["Version"]) for block in pairs(section.lines)
+             if block.get("Name") and block.get("Version")
+             and {"Summary", "Location"} <= set(block)]  # fmt: skip
+    return Packages("pip list", found) if found else None
 
 
 def _table(section: Section) -> Packages | None:

@@ -19,12 +19,12 @@ _PREFIXES = tuple(
         _STAMP,
         rf"\w{{3}} [ 0-9][0-9] [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} \S{{1,120}} {_SOURCE}",
         r"\[pod/\S{1,200}\]",
-        r"(?:> ?)+",
+        r">(?: ?>)*",
     )
 )
 _SERVICE = re.compile(r"[\w.-]{1,80} +\|")  # Docker Compose
 _COMMENT = re.compile(r"(?:#|//)(?: |$)")
-_NUMBER = re.compile(r" {0,8}([0-9]{1,6})(?:[:.|)] {0,3}| {1,3}|$)")
+_NUMBER = re.compile(r" {0,8}([0-9]{1,6})(?:[:.|) ]|$)")
 _STRING = re.compile(r'\s*"((?:[^"\\]|\\.)*)",?')  # of a JSON list, such as Ansible's stdout_lines
 _BRACKETS = ("[", "]", "],")
 _FEW = 3  # lines: with fewer, what they all begin with may be their own

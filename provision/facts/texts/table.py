@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -25,7 +26,7 @@ _TOKEN = re.compile(
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A heading: in which cell, at which character of it, and what it counts.
+    """A heading: in which cell, from which character of it to which, and what it counts.
 
     `pair` is true for `used / total`; `factor` makes megabytes of its unit.
     """
@@ -33,6 +34,7 @@ class Column(msgspec.Struct, frozen=True):
     name: str
     cell: int
     start: int
+    end: int
     pair: bool = False
     factor: int = 1
 
@@ -70,6 +72,8 @@ def values(columns: Sequence[Column], cell: str) -> dict[str, Value]:
     tokens = list(_TOKEN.finditer(cell))
     if len(tokens) == len(columns) and all(map(_fits, columns, tokens)):
         return {column.name: _value(column, token) for column, token in zip(columns, tokens)}  # noqa: B905
+    if any(after.start - one.end < 2 for one, after in pairwise(columns)):  # noqa: PLR2004
+        return {}  # the blanks that held values under their headings are lost
     found: dict[str, Value] = {}
     for token in tokens:
         near = [c for c in columns if _fits(c, token) and abs(c.start - token.start()) <= _NEAR]

@@ -25,6 +25,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("ascend_install.info", ("driver_install_path_param",)),
     ("ascend_install.info", ("firmware_install_path_param",)),
     ("ascend_install.info", ("username", "usergroup")),
+    ("ascend_docker_runtime_install.info", ("version", "arch", "path", "build")),
     ("cann version.info", ("version", "version_dir")),
     ("cann version.info", ("version", "timestamp")),
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.lab.boxes import environment
 from tests.lab.boxes.ascend_files import ASCEND, DRIVER, MODULES, TOOLKIT, write_files
 from tests.lab.boxes.spec import Function, Node, Spec
 
@@ -16,11 +17,11 @@ BUSES = ("c1", "c2", "81", "82", "01", "02", "41", "42")
 OWNER = "HwHiAiUser:HwHiAiUser"
 SETUP = f"""
 set -e
-groupadd --gid 1000 HwHiAiUser
+{environment.SETUP}groupadd --gid 1000 HwHiAiUser
 useradd --uid 1000 --gid 1000 --create-home --shell /bin/bash HwHiAiUser
 useradd --create-home --groups HwHiAiUser developer
 useradd --create-home stranger
-chmod 0755 /usr/local/bin/npu-smi
+chmod 0755 /usr/local/bin/*
 chown -R HwHiAiUser:HwHiAiUser /{ASCEND}/driver /{ASCEND}/firmware
 depmod -b / $(ls /lib/modules)
 """

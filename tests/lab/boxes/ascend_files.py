@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.lab.boxes.objects import headers, library, module
+from tests.lab.boxes.environment import plugin, write_environment
+from tests.lab.boxes.objects import DMESG, headers, library, module
 
 DRIVER = "24.1.0"
 FIRMWARE = "7.5.0.2.220"
@@ -19,9 +20,12 @@ TOOLKIT = f"{ASCEND}/ascend-toolkit"
 MODULES = ("drv_seclib_host", "drv_pcie_host", "drv_pcie_hdc_host", "drv_davinci_intf_host",
            "drv_devmng_host", "drv_devmm_host", "ascend_uda", "ascend_queue",
            "ascend_event_sched_host", "ascend_logdrv")  # fmt: skip
-# What variants put in place of the healthy: modules for another kernel, and a newer CANN.
+# What variants put in place of the healthy: modules for another kernel, a newer CANN, and a
+# plugin for it.
 OLD_KERNEL = Path("var/lib/lab/modules/5.15.0-130-generic")
 NEW_CANN = "8.5.0"
+NEWER_PLUGIN = "var/lib/lab/newer/libpaddle-custom-npu.so"
+ATB = f"{ASCEND}/nnal/atb/{CANN}/atb/cxx_abi_1/lib/libatb.so"
 STAGED = f"var/lib/lab/cann-{NEW_CANN}"
 
 
@@ -41,6 +45,10 @@ def write_files(root: Path) -> None:
         module(root / f"lib/modules/{kernel}/updates/{name}.ko", kernel)
         module(root / f"{OLD_KERNEL}/updates/{name}.ko", OLD_KERNEL.name)
     headers(root, kernel)
+    needs = [root / f"{TOOLKIT}/{CANN}/lib64/libascendcl.so", root / ATB]
+    calls = ["aclInit", "aclrtSetDevice", "AtbCreate"]
+    write_environment(root, "custom-npu", "3.0.0", needs, calls)
+    plugin(root / NEWER_PLUGIN, needs, ["aclInit", "aclmdlRICaptureBegin"])
 
 
 def _settings(home: str) -> str:
@@ -59,7 +67,21 @@ export PATH=$ASCEND_TOOLKIT_HOME/bin:$PATH
 """
 
 
+def _parts(home: str) -> dict[str, str]:
+    """What every CANN has: the kernels of a chip, and the Python parts that compile more."""
+    kernels = f"{home}/opp/built-in/op_impl/ai_core/tbe/kernel"
+    return {
+        f"{kernels}/ascend910b/cast/Cast.o": "",
+        f"{kernels}/config/ascend910b/cast.json": "{}",
+        f"{home}/python/site-packages/tbe/__init__.py": "",
+        f"{home}/python/site-packages/tbe/common/__init__.py": "",
+        f"{home}/toolkit/bin/.keep": "",
+        f"{home}/bin/.keep": "",
+    }
+
+
 _NEW = {
+    **_parts(STAGED),
     f"{STAGED}/x86_64-linux/ascend_toolkit_install.info": (
         f"package_name=Ascend-cann-toolkit\nversion={NEW_CANN}\n"
         f"innerversion=V100R001C10SPC001B900\narch=x86_64\npath=/{ASCEND}/cann-{NEW_CANN}\n"
@@ -75,6 +97,7 @@ _NEW = {
 }
 FILES = {
     **_NEW,
+    **_parts(f"{TOOLKIT}/{CANN}"),
     "etc/ascend_install.info": (
         "UserName=HwHiAiUser\nUserGroup=HwHiAiUser\nDriver_Install_Type=full\n"
         "Driver_Install_Path_Param=/usr/local/Ascend\nDriver_Install_For_All=no\n"
@@ -90,7 +113,7 @@ FILES = {
     ),
     f"{ASCEND}/firmware/version.info": (
         f"Version={FIRMWARE}\nfirmware_version=1.0\npackage_version={DRIVER}\n"
-        "compatible_version_drv=[23.0.rc3,23.0.rc3.],[24.1.rc3,24.1.rc3.],[24.1.0,24.1.0.]\n"
+        "compatible_version_drv=[23.0.0,23.0.0.],[24.0,24.0.],[24.1,24.1.]\n"
     ),
     f"{TOOLKIT}/{CANN}/x86_64-linux/ascend_toolkit_install.info": (
         f"package_name=Ascend-cann-toolkit\nversion={CANN}\ninnerversion=V100R001C20SPC001B900\n"
@@ -101,11 +124,6 @@ FILES = {
         "Version=7.6.0.1.220\nversion_dir=8.0.0\ntimestamp=20241220_090000000\n"
         "ops_version=7.6.0.1.220\nadk_version=7.6.0.1.220\n"
     ),
-    f"{TOOLKIT}/{CANN}/opp/built-in/op_impl/ai_core/tbe/kernel/ascend910b/cast/Cast.o": "",
-    f"{TOOLKIT}/{CANN}/opp/built-in/op_impl/ai_core/tbe/kernel/config/ascend910b/cast.json": "{}",
-    f"{TOOLKIT}/{CANN}/python/site-packages/tbe/__init__.py": "",
-    f"{TOOLKIT}/{CANN}/python/site-packages/tbe/common/__init__.py": "",
-    f"{TOOLKIT}/{CANN}/bin/.keep": "",
     f"{TOOLKIT}/latest/version.cfg": "# version: 1.0\n" + "".join(
         f"{part}_running_version=[7.6.0.1.220:{CANN}]\n"
         for part in ("runtime", "compiler", "hccl", "opp", "toolkit", "opp_kernel")
@@ -118,11 +136,16 @@ FILES = {
         f"export ATB_HOME_PATH=/{ASCEND}/nnal/atb/latest/atb/cxx_abi_1\n"
         "export LD_LIBRARY_PATH=$ATB_HOME_PATH/lib:$LD_LIBRARY_PATH\n"
     ),
+    "usr/local/bin/dmesg": DMESG,
+    "var/lib/lab/dmesg": (
+        "[   12.101418] drv_pcie_host: loading out-of-tree module taints kernel.\n"
+        "[   12.618230] [ascend] [pcie] [devdrv_init_module 812] <insmod> Init module finish.\n"
+    ),
     "usr/local/bin/npu-smi": (Path(__file__).parent / "programs/npu_smi.py").read_text(),
 }  # fmt: skip
 LINKS = {
     **{f"{TOOLKIT}/latest/{part}": f"../{CANN}/{part}"
-       for part in ("x86_64-linux", "opp", "opp_kernel", "python", "bin", "lib64")},
+       for part in ("x86_64-linux", "opp", "opp_kernel", "python", "bin", "lib64", "toolkit")},
     f"{ASCEND}/nnal/atb/latest": CANN,
 }  # fmt: skip
 LIBRARIES = {
@@ -134,5 +157,5 @@ LIBRARIES = {
     f"{TOOLKIT}/{CANN}/lib64/libascendcl.so": ["aclInit", "aclrtSetDevice", "aclrtMalloc"],
     f"{TOOLKIT}/{CANN}/lib64/libhccl.so": ["HcclCommInitRootInfo"],
     f"{TOOLKIT}/{CANN}/lib64/libopapi.so": ["aclnnCast"],
-    f"{ASCEND}/nnal/atb/{CANN}/atb/cxx_abi_1/lib/libatb.so": ["AtbCreate"],
+    ATB: ["AtbCreate"],
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.lab.boxes import pci
-from tests.lab.boxes.image import VENDORS, engine_image, vendor_image
+from tests.lab.boxes.image import VENDORS, vendor_image
 from tests.lab.boxes.spec import Node, Spec
 from tests.lab.boxes.variants import Variant, broken, variants
 from tests.lab.machine import Machine, running
@@ -60,8 +60,8 @@ def start(
     spec = describe(vendor, variant)
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
         options = [*_HOST, *_sysfs(Path(scratch), spec), *_checkout(checkout), *_access(spec)]
-        image = engine_image(vendor) if engine else vendor_image(vendor)
-        with running(image, *options, *(_NESTED if engine else ())) as machine:
+        options += _NESTED if engine else ()
+        with running(vendor_image(vendor, engine), *options) as machine:
             script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
             _run(machine, script + (variant.shell if variant else "") + _ENGINE * engine)
             user = variant.user if variant else "root"

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.lab.boxes.objects import headers, library, module
+from tests.lab.boxes import environment
+from tests.lab.boxes.objects import DMESG, headers, library, module
 from tests.lab.boxes.spec import Function, Node, Spec
 
 DRIVER = "1.5.0.5"
@@ -20,11 +21,11 @@ OLD_DRIVER = "1.3.3.4"
 OLD_KERNEL = Path("var/lib/lab/modules/5.15.0-130-generic")
 EFSMI = f"usr/local/efsmi/efsmi-{DRIVER}"
 BUSES = ("23", "24", "25", "26", "33", "34", "35", "36")
-SETUP = """
+SETUP = f"""
 set -e
-useradd --create-home developer
+{environment.SETUP}useradd --create-home developer
 useradd --create-home stranger
-chmod 0755 /usr/local/efsmi/*/efsmi
+chmod 0755 /usr/local/efsmi/*/efsmi /usr/local/bin/*
 dpkg -i /var/lib/lab/packages/*.deb
 depmod -b / $(ls /lib/modules)
 ldconfig
@@ -90,6 +91,9 @@ def write_files(root: Path) -> None:
     module(root / f"{OLD_KERNEL}/updates/enflame.ko", OLD_KERNEL.name, DRIVER)
     module(root / "var/lib/lab/old/enflame.ko", kernel, OLD_DRIVER)
     headers(root, kernel)
+    runtime = root / "var/lib/lab/libtopsrt.so"
+    library(runtime, ["topsInit"])
+    environment.write_environment(root, "custom-gcu", "3.1.1", [runtime], ["topsInit"])
     packages = root / "var/lib/lab/packages"
     packages.mkdir(parents=True)
     for number, name in enumerate(PACKAGES):  # in the order in which dpkg can set them up
@@ -134,6 +138,8 @@ MORE = {
     },
 }  # fmt: skip
 FILES = {
+    "usr/local/bin/dmesg": DMESG,
+    "var/lib/lab/dmesg": "[   11.903217] enflame: loading out-of-tree module taints kernel.\n",
     "etc/docker/daemon.json": DAEMON,
     "etc/ld.so.conf.d/tops.conf": "/opt/tops/lib\n",
     f"{EFSMI}/efsmi": (Path(__file__).parent / "programs/efsmi.py").read_text(),

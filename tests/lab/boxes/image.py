@@ -10,10 +10,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+import urllib.request
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from filelock import FileLock
 
 from provision.paths import ROOT
@@ -58,25 +60,27 @@ apt-get -qq update
 DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install docker.io
 rm -rf /var/lib/apt/lists/*
 """
+_SOURCES = ("ascend*.py", "enflame.py", "environment.py", "image.py", "objects.py", "programs/*.py")
 
 
-def engine_image(vendor: str) -> str:
-    """The tag of a vendor's healthy box with a Docker Engine in it."""
-    healthy = vendor_image(vendor)
-    return _image(f"{vendor}-engine", [healthy, _ENGINE], lambda tag: _add(healthy, _ENGINE, tag))
-
-
-def vendor_image(vendor: str) -> str:
-    """The tag of a vendor's healthy box."""
+def vendor_image(vendor: str, engine: bool = False) -> str:
+    """The tag of a vendor's healthy box, with a Docker Engine where it is asked for."""
     needs(shutil.which("gcc") is not None, "gcc, for the vendors' libraries")
     needs(shutil.which("dpkg-deb") is not None, "dpkg-deb, for the vendors' packages")
-    prepared = _prepared_image()
-    sources = [file for file in _sources() if file.name not in ("box.py", "variants.py")]
-    return _image(vendor, [prepared, os.uname().release, *map(_text, sources)],
-                  lambda tag: _make(vendor, prepared, tag))  # fmt: skip
+    base = _engine_image() if engine else prepared_image()
+    folder = Path(__file__).parent
+    sources = [file for name in _SOURCES for file in sorted(folder.glob(name))]
+    parts = [base, os.uname().release, *map(_text, sources)]
+    return _image(vendor, parts, lambda tag: _make(vendor, base, tag))
 
 
-def _prepared_image() -> str:
+def _engine_image() -> str:
+    """That machine with a Docker Engine."""
+    prepared = prepared_image()
+    return _image("engine", [prepared, _ENGINE], lambda tag: _add(prepared, tag))
+
+
+def prepared_image() -> str:
     """A machine with what `paddock` needs to start at once."""
     parts = [UBUNTU, _PREPARE, *(_text(ROOT / name) for name in _TOOL)]
     return _image("box", parts, _prepare)
@@ -93,14 +97,19 @@ def _image(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
 
 
 def _prepare(tag: str) -> None:
+    # No package can bring another network: where it does not lead there, this stays untried.
+    try:
+        urllib.request.urlopen(f"{_ARCHIVE}/dists/jammy/Release", timeout=30).close()
+    except OSError:
+        pytest.skip("the archive of Ubuntu 22.04 cannot be reached")
     with fresh_machine(base_image(UBUNTU)) as machine:
         _ok(machine.run(_PREPARE, timeout=600))
         _commit(machine, tag)
 
 
-def _make(vendor: str, prepared: str, tag: str) -> None:
+def _make(vendor: str, base: str, tag: str) -> None:
     module = VENDORS[vendor]
-    with running(prepared) as machine, tempfile.TemporaryDirectory() as scratch:
+    with running(base) as machine, tempfile.TemporaryDirectory() as scratch:
         module.write_files(Path(scratch))
         pack = ["tar", "-c", "--owner=0", "--group=0", "-C", scratch, "."]
         archive = subprocess.run(pack, check=True, capture_output=True).stdout
@@ -111,9 +120,9 @@ def _make(vendor: str, prepared: str, tag: str) -> None:
         _commit(machine, tag)
 
 
-def _add(image: str, script: str, tag: str) -> None:
+def _add(image: str, tag: str) -> None:
     with running(image) as machine:
-        _ok(machine.run(script, timeout=600))
+        _ok(machine.run(_ENGINE, timeout=600))
         _commit(machine, tag)
 
 
@@ -124,10 +133,6 @@ def _commit(machine: Machine, tag: str) -> None:
 def _ok(done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode:
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
-
-
-def _sources() -> list[Path]:
-    return sorted(Path(__file__).parent.rglob("*.py"))
 
 
 def _text(file: Path) -> str:

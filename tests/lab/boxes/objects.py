@@ -1,4 +1,7 @@
-"""Small real ELF files: shared libraries and kernel modules as a vendor would ship them."""
+"""Small real ELF files, as a vendor would ship them: shared libraries and kernel modules.
+
+And what stands for the kernel's own: the headers, and its log, which is this machine's else.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,18 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+DMESG = "#!/bin/sh\nexec cat /var/lib/lab/dmesg\n"
 
-def library(file: Path, functions: Iterable[str], needs: Iterable[str] = ()) -> None:
-    """A shared library with these functions, that needs others by name."""
-    source = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
-    link = ["-Wl,--no-as-needed", *(f"-l:{name}" for name in needs), f"-L{file.parent}"]
-    options = ["-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{file.name}"]
-    _compile(file, source, [*options, *link])
+
+def library(
+    file: Path, functions: Iterable[str], needs: Iterable[Path] = (), calls: Iterable[str] = ()
+) -> None:
+    """A shared library with these functions, that needs others and calls what they should have."""
+    made = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
+    outer = "".join(f"int {name}(void);\nint use_{name}(void) {{ return {name}(); }}\n"
+                    for name in calls)  # fmt: skip
+    options = ["-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{file.name}", "-Wl,--no-as-needed"]
+    _compile(file, made + outer, [*options, *map(str, needs)])
 
 
 def module(file: Path, kernel: str, version: str = "") -> None:

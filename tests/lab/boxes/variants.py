@@ -22,7 +22,7 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fields of those by slot, number and path, of all for "*"; `state` those of the vendor's tool;
     `modules` are all that are loaded; with `no_nodes` there are none. `also` is a second vendor in
     the box, `engine` a Docker Engine. `shell` is run in the box as root, `prelude` by the shell of
-    `user` before the tool.
+    `user` before the tool; `doctor` are arguments of its own.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shell: str = ""
     prelude: str | None = None
     user: str = "root"
+    doctor: str = ""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,40 @@
+"""Where the facts of an examination come from, when that is not this machine as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from checks.doctor import Report
+from checks.finding import moment
+from provision.facts.settings import printable
+from provision.words import text
+
+
+def origin(report: Report) -> Iterator[str]:
+    """The lines about it for people; none for this machine."""
+    if report.taken is not None:
+        key = "doctor.sent" if report.sent else "doctor.taken"
+        yield text(key, time=moment(report.taken))
+    yield from (f"!  {line}" for line in unused(report))
+
+
+def unused(report: Report) -> Iterator[str]:
+    """The files of a folder that say nothing about the machine, with the reason."""
+    if report.sent is None:
+        return
+    for one in report.sent.conflicts:
+        files = printable(", ".join(one.files))
+        yield text("doctor.conflict", kind=one.kind, files=files)
+    if names := report.sent.unrecognised:
+        yield text("doctor.unrecognised", files=printable(", ".join(names)))
+
+
+def files(report: Report) -> dict[str, object] | None:
+    """What became of the files of a folder; the outputs themselves are among the facts."""
+    if report.sent is None:
+        return None
+    files = list(dict.fromkeys(output.real for output in report.sent.outputs))
+    conflicts = msgspec.to_builtins(report.sent.conflicts)
+    return {"used": files, "unrecognised": report.sent.unrecognised, "conflicts": conflicts}

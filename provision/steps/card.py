@@ -1,0 +1,39 @@
+"""Kind `card`: the accelerators that the target is for are in the machine. It runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from provision.facts import pci, pci_text
+from provision.stack import Step
+from provision.steps.base import Context, Kind, Lack, NotSo
+
+
+class Card(Kind):
+    """Looked up by the ids of the PCI bus, never by a name."""
+
+    template = "steps/nothing.sh.j2"
+    by_machine = True
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """Nothing."""
+        return {}
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """At least one card of the target's generation."""
+        if not any(card.target == context.stack.target for card in _cards()):
+            raise NotSo(context.stack.target)
+        return []
+
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """What is there instead; it cannot be made."""
+        others = sorted({card.generation or card.name or card.ids for card in _cards()})
+        return Lack("wrong-card", ", ".join(others)) if others else Lack("no-card", "lspci -Dnn")
+
+
+def _cards() -> list[pci.Device]:
+    try:
+        return pci_text.collect()
+    except OSError:  # neither sysfs nor lspci
+        return []

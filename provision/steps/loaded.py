@@ -1,0 +1,54 @@
+"""Kind `loaded`: the driver's modules are loaded, and no installer waits for a reboot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from provision.stack import Step
+from provision.steps.account import needs_root
+from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.vendor import boot
+
+_MODULES = Path("/sys/module")
+
+
+class Loaded(Kind):
+    """Loads what is not loaded; what then still is not needs a reboot."""
+
+    template = "steps/loaded.sh.j2"
+    by_machine = True
+    unverified = "reboot-needed"
+
+    @property
+    def changes_host(self) -> str:
+        """The command."""
+        return "modprobe"
+
+    def change(self, step: Step, context: Context) -> str:
+        """The command."""
+        return f"modprobe {' '.join(step.modules)}"
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """The modules."""
+        return {"modules": list(step.modules)}
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """Every module stands in sysfs, and the machine has started since it had to."""
+        if gone := [name for name in step.modules if not (_MODULES / name).is_dir()]:
+            raise NotSo(", ".join(gone))
+        if _waits(context.site.reboot):
+            raise NotSo("reboot")
+        return []
+
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Only root may load modules."""
+        return needs_root()
+
+
+def _waits(mark: Path) -> bool:
+    """Whether the machine is still the one whose start the mark names."""
+    try:
+        return mark.read_text(encoding="ascii") == boot.current()
+    except OSError:
+        return False

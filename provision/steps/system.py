@@ -1,0 +1,59 @@
+"""Kind `system`: the vendor's installers know this operating system. It runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from provision import systems
+from provision.facts import pci
+from provision.facts.machine import os_release
+from provision.stack import Step
+from provision.steps.base import Context, Kind, Lack, NotSo
+
+
+class System(Kind):
+    """Refused where the vendor's list leaves it out; where that cannot be told, it goes on."""
+
+    template = "steps/nothing.sh.j2"
+    by_machine = True
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """Nothing."""
+        return {}
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """The system is listed for the target's generation of cards, or nobody lists any."""
+        told = _told()
+        version = told.get("VERSION") or told.get("VERSION_ID", "")
+        answers = {
+            systems.supported(generation, told.get("ID", ""), version, context.arch)
+            for generation in _generations(context)
+        }
+        if "unlisted" in answers and not context.any_system:
+            raise NotSo(_name(context))
+        return []
+
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """The system; it is what it is."""
+        return Lack("unsupported-os", _name(context))
+
+
+def _generations(context: Context) -> set[str]:
+    """What the cards of the target are called in the list."""
+    models = pci.catalogue().models
+    return {row.generation for row in models
+            if row.target == context.stack.target and row.generation}  # fmt: skip
+
+
+def _told() -> dict[str, str]:
+    try:
+        return os_release(Path("/etc/os-release").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return {}
+
+
+def _name(context: Context) -> str:
+    told = _told()
+    name = told.get("PRETTY_NAME") or told.get("ID") or "?"
+    return f"{name}, {context.arch}"

@@ -1,0 +1,128 @@
+"""Kind `vendor`: a package that a vendor hands out, run on the host by root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from provision.stack import Step
+from provision.steps.account import needs_root
+from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.vendor import deps, kept, trust
+from provision.vendor.rows import Package, filled
+from provision.vendor.shown import shown
+from provision.words import text
+
+
+class Vendor(Kind):
+    """Taken from the folder of packages; what the machine then shows is what counts."""
+
+    template = "steps/vendor.sh.j2"
+    by_machine = True
+
+    @property
+    def changes_host(self) -> str:
+        """What it is, whatever its name."""
+        return "vendor"
+
+    def change(self, step: Step, context: Context) -> str:
+        """The command, in short."""
+        return " ".join([path(row(step, context), context).name, *_arguments(step, context)])
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """The file and its arguments, the digests, and what the script has to note where."""
+        package, site = row(step, context), context.site
+        file = path(package, context)
+        remove = [filled(word, deps.known(context)) for word in package.remove]
+        return {
+            "file": file, "files": told([package], context), "trusted": site.trusted,
+            "arguments": _arguments(step, context), "limit": package.limit,
+            "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
+            "notes": site.notes, "added": site.added(step.name),
+            "is_new": shown(package, context).state == "absent",
+            "remove": remove, "script": next((word for word in remove if word.startswith("/")), ""), "debs": [], "packages": [],
+        }  # fmt: skip
+
+    def identity(self, step: Step, context: Context, script: str) -> str:
+        """The package that is wanted: where it lay when it was installed does not matter."""
+        return f"{self.template} {deps.wanted(row(step, context), context)}"
+
+    def verify(self, step: Step, context: Context) -> list[Path]:
+        """The file that tells the pinned version, or a newer one."""
+        package = row(step, context)
+        there = shown(package, context)
+        if there.state in ("absent", "older"):
+            pinned = deps.known(context).get(package.pin, "")
+            raise NotSo(f"{there.version} < {pinned}" if there.version else f"{step.name} {pinned}")
+        return [there.file] if there.file else []
+
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Only root may install it, and it has to be there. Raises PaddockError `package-*`."""
+        return needs_root() or missing([row(step, context)], context)
+
+    def asks(self, step: Step, context: Context) -> str:
+        """Where a newer version is there: nothing is downgraded, nor taken for the wanted one."""
+        there = shown(row(step, context), context)
+        agreed = kept.agreed(context.site).get(step.name) == there.version
+        return there.version if there.state in ("newer", "other") and not agreed else ""
+
+    def note(self, step: Step, context: Context) -> str:
+        """A digest that nobody has published, and other versions that are left alone."""
+        return "; ".join(notes(row(step, context), context))
+
+
+def row(step: Step, context: Context) -> Package:
+    """The step's package."""
+    return context.stack.packages[step.package or ""]
+
+
+def path(package: Package, context: Context) -> Path:
+    """The package's file, or its name alone where it is not there."""
+    found = deps.find(package, context)
+    return found.path if found else Path(deps.wanted(package, context) or "-")
+
+
+def told(packages: Iterable[Package], context: Context) -> list[dict[str, object]]:
+    """The files that are there, each with its digest as it is now."""
+    files = [path(package, context) for package in packages]
+    return [{"file": file, "name": file.name, "sha256": trust.digest(file)}
+            for file in files if file.is_file()]  # fmt: skip
+
+
+def missing(packages: list[Package], context: Context) -> Lack | None:
+    """What of the packages is not there. Raises PaddockError `package-*` for what is not sound."""
+    gone = []
+    for package in packages:
+        found = deps.find(package, context)
+        if found and not found.archive:
+            trust.checked(found.path, package, context.site)
+        elif not found and deps.wanted(package, context):
+            gone.append(package)
+    if not gone:
+        return None
+    names = [deps.wanted(package, context) or "" for package in gone]
+    details = tuple(
+        text("package.from", file=name, vendor=package.vendor, where=package.where)
+        for name, package in zip(names, gone, strict=True)
+    )
+    return Lack("package-missing", ", ".join(names), later=True, details=details)
+
+
+def notes(package: Package, context: Context) -> Iterator[str]:
+    """What a person should know of a package that will be used."""
+    found = deps.find(package, context)
+    if found is None:
+        return
+    if found.archive:
+        yield text("package.packed", archive=found.archive.name)
+    elif not trust.checked(found.path, package, context.site)[1]:
+        digest = trust.digest(found.path)[:12]
+        yield text("package.trusted", file=found.path.name, digest=digest)
+    if found.others:
+        yield text("package.others", files=", ".join(found.others))
+
+
+def _arguments(step: Step, context: Context) -> list[str]:
+    package = row(step, context)
+    is_older = shown(package, context).state == "older"
+    return list(package.upgrade if is_older and package.upgrade else package.install)

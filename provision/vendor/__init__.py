@@ -1,0 +1,1 @@
+"""Packages that a vendor hands out: what they are called, where they lie, what shows them."""

@@ -1,0 +1,78 @@
+"""Unpacks an archive that came from outside: nothing in it can reach beyond its own folder."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from provision.errors import PaddockError
+
+LIMIT = 64 << 30  # bytes in all; TopsRider has 4 GB
+_SPARE = 1 << 30  # bytes that stay free on the disk
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Put the regular files of a tar or zip archive into a new folder, all of them or none.
+
+    Raises PaddockError `package-unsafe` (a path or a link leads out of it, or it is too large),
+    `package-damaged`, `disk-full`; OSError.
+    """
+    part = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        room = min(LIMIT, shutil.disk_usage(part).free - _SPARE)
+        for name, size, source in _members(archive):
+            room -= size
+            if room < 0:
+                raise PaddockError("disk-full", step=archive.name, path=part)
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        part.rename(folder)
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, ValueError) as error:
+        raise PaddockError("package-damaged", file=archive, reason=error) from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+    """Name, size in bytes and content of each regular file."""
+    return _zipped(archive) if zipfile.is_zipfile(archive) else _tarred(archive)
+
+
+def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+    with tarfile.open(archive, "r:*") as whole:
+        for member in whole:
+            _check(archive, member.name)
+            if member.islnk() or member.issym():
+                start = PurePosixPath(member.name).parent if member.issym() else PurePosixPath()
+                _check(archive, str(start / member.linkname))
+            content = whole.extractfile(member) if member.isreg() else None
+            if content:
+                yield member.name, member.size, content
+
+
+def _zipped(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+    with zipfile.ZipFile(archive) as whole:
+        for member in whole.infolist():
+            _check(archive, member.filename)
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if not member.is_dir() and kind in (0, stat.S_IFREG):
+                with whole.open(member) as content:
+                    yield member.filename, member.file_size, content
+
+
+def _check(archive: Path, name: str) -> None:
+    """Refuse a path that is absolute or that climbs out, wherever it would come back in."""
+    depth = 0
+    for part in PurePosixPath(name.replace("\\", "/")).parts:
+        depth += {"..": -1, "/": -1_000_000}.get(part, 1)
+        if depth < 0:
+            raise PaddockError("package-unsafe", file=archive, member=name)

@@ -1,0 +1,68 @@
+"""A bare vendor machine: the cards are on the bus, and nothing of the vendor is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.conftest import package_cache
+from tests.lab.boxes import image, pci
+from tests.lab.machine import Machine, running
+
+DEPS = "/srv/deps"
+_HOST = ("--cgroupns", "private", "--shm-size", "8g")
+_START = "rm -f /.dockerenv; mkdir -p /var/lib/lab"
+
+
+@dataclass(frozen=True)
+class Bare(Machine):
+    """A running bare machine. `deps` is the folder of packages, as this side sees it."""
+
+    deps: Path = Path()
+
+    def provision(self, arguments: str, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+        """Run `paddock provision` there."""
+        return self.run(f"./paddock provision {arguments}", timeout)
+
+    def calls(self) -> list[str]:
+        """Which installers were started, in their order: part, version, flags."""
+        return self.run("cat /var/lib/lab/calls").stdout.splitlines()
+
+    def fault(self, part: str, word: str) -> None:
+        """Let the installer of a part fail, hang, or the like; "" lets it be well again."""
+        self.run(f"echo '{word}' > /var/lib/lab/fault-{part}")
+
+    def reboot(self) -> None:
+        """Start the machine anew: what is loaded at boot is loaded."""
+        subprocess.run(["docker", "restart", "-t", "1", self.name], check=True, capture_output=True)
+        load = "for name in $(cat /var/lib/lab/at-boot); do mkdir -p /sys/module/$name; done"
+        self.run(f"{_START}; {load}")
+
+
+@contextlib.contextmanager
+def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
+    """A bare machine of `ascend910b` or `s60` that sees a checkout and an empty deps folder."""
+    spec = image.VENDORS[vendor].spec()
+    cache = package_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
+        folder = Path(scratch)
+        folder.chmod(0o755)
+        for name in ("module", "deps"):
+            (folder / name).mkdir()
+        pci.write_bus(folder / "pci", [replace(one, driver=None) for one in spec.functions])
+        places = {
+            folder / "pci": "/sys/bus/pci", folder / "module": "/sys/module",
+            folder / "deps": DEPS, checkout: Machine("").checkout, cache: "/var/cache/uv",
+        }  # fmt: skip
+        mounts = [f"--mount=type=bind,source={here},target={there}"
+                  for here, there in places.items()]  # fmt: skip
+        options = [*_HOST, *mounts, "--env", "UV_CACHE_DIR=/var/cache/uv"]
+        with running(image.prepared_image(), *options) as machine:
+            box = Bare(machine.name, deps=folder / "deps")
+            box.run(_START)
+            yield box
