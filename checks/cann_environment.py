@@ -49,11 +49,8 @@ def _case(tools: Sequence[Toolkit], folders: list[Folder], outputs: list[Output]
         return "home"
     if not ascend.on_path(tools, folders, "PYTHONPATH"):
         return "python"
-    return (
-        "ok"
-        if ascend_driver.driver(outputs) is None or _driver_found(folders, outputs)
-        else "driver"
-    )
+    installed = ascend_driver.driver(outputs) is not None
+    return "driver" if installed and not _driver_found(folders, outputs) else "ok"
 
 
 def _driver_found(folders: list[Folder], outputs: list[Output]) -> bool:

@@ -19,9 +19,10 @@ _OTHER = "https://github.com/vllm-project/vllm-ascend/issues/4859 (561103)"
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     tool = toolkit(facts)
-    packages = [one for one in ascend_kernels.kernels(outputs) if _is_of(tool, one.root)]
+    tools = ascend.toolkits(outputs)
+    packages = [one for one in ascend_kernels.kernels(outputs) if _of(tools, one.root) == tool]
     listed = [(there, output) for root, there, output in ascend_kernels.kernel_folders(outputs)
-              if _is_of(tool, root)]  # fmt: skip
+              if _of(tools, root) == tool]  # fmt: skip
     folders = sorted({name for there, _ in listed for name in there})
     evidence = [*map(_package, packages), *_folders(folders, [one for _, one in listed])]
     values = {"cann": tool.version, "generation": generation(facts) or "?"}
@@ -29,21 +30,28 @@ def _run(facts: Facts) -> Finding:
         if not listed:
             raise UnreadError("no version file of operator kernels, and no list of their folders")
         return Finding("error", "none", values, [shown(tool), *evidence], source=_NONE)
-    wanted = ascend_kernels.chip(generation(facts))
-    if wanted and not _fits(wanted, packages, folders):
-        there = folders or [one.chip for one in packages if one.chip]
-        values |= {"there": names(there), "wanted": wanted.folders[0]}
-        return Finding("error", "chip", values, evidence, source=f"{wanted.source}; {_NONE}")
-    odd = next((one for one in packages if _differs(one, tool)), None)
-    if odd:
-        values |= {"kernels": odd.version or "?"}
-        return Finding("error", "version", values, [shown(tool), *evidence], source=_OTHER)
+    if bad := _bad(facts, tool, packages, folders):
+        case, more = bad
+        source = f"{_NONE}; {_OTHER}"
+        return Finding("error", case, values | more, [shown(tool), *evidence], source=source)
     return Finding("ok", evidence=evidence if folders else [*map(_package, packages)])
 
 
-def _is_of(tool: Toolkit, root: str) -> bool:
-    """Whether a folder is the toolkit's, by itself or through `latest` or `cann`."""
-    return ascend.owner([tool], Folder("", root, None)) is not None
+def _bad(
+    facts: Facts, tool: Toolkit, packages: list[Kernels], folders: list[str]
+) -> tuple[str, dict[str, str]] | None:
+    """What is wrong with the kernels that are there, and what is said of it."""
+    wanted = ascend_kernels.chip(generation(facts))
+    if wanted and not _fits(wanted, packages, folders):
+        there = folders or [one.chip for one in packages if one.chip]
+        return "chip", {"there": names(there), "wanted": wanted.folders[0]}
+    odd = next((one for one in packages if _differs(one, tool)), None)
+    return ("version", {"kernels": odd.version or "?"}) if odd else None
+
+
+def _of(tools: list[Toolkit], root: str) -> Toolkit | None:
+    """Whose folder it is, by itself or through `latest` or `cann`."""
+    return ascend.owner(tools, Folder("", root, None))
 
 
 def _fits(wanted: Chip, packages: list[Kernels], folders: list[str]) -> bool:

@@ -2,49 +2,61 @@
 
 from __future__ import annotations
 
-from checks.cann import toolkit
+from checks.cann import shown, toolkit
 from checks.finding import APART, Check, Evidence, Finding, State, UnreadError, known
 from provision import versions
 from provision.facts import ascend_kernels
+from provision.facts.ascend import Toolkit
 from provision.facts.linkage import Linkage, Needed
+from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
+from provision.facts.texts.versions import VersionFile
 
 _SOURCE = "https://github.com/PaddlePaddle/Paddle/issues/68398 (libatb.so)"
 _ATB = "libatb.so"
 _FIRST = "8.0.RC1"  # before it there was no such package
+Row = tuple[VersionFile, Output]
 
 
 def _run(facts: Facts) -> Finding:
     tool = toolkit(facts)
     there = ascend_kernels.nnal(known(facts.outputs))
     homes = [one for one in known(facts.folders) if one.variable == "ATB_HOME_PATH"]
-    need = _need(facts.linkage)
-    lost = f"{need.of}: {_ATB} => not found" if need and need.found is None else ""
-    state: State = "error" if lost else "warning"
-    found = [Evidence(f"NNAL {file.version}", output.source) for file, output in there]
-    evidence = [*([Evidence(lost, "ELF")] if lost else []), *found]
-    if gone := next((one for one in homes if one.real is None), None):
-        evidence = [Evidence(f"ATB_HOME_PATH={gone.path}", "variable"), *evidence]
-        return Finding("error", "gone", {"path": gone.path}, evidence, source=_SOURCE)
-    if not homes and not lost and _is_needless(facts, tool.version, need):
-        return APART
-    if not there and not homes:
-        if facts.sent:
-            raise UnreadError("no version file of NNAL")
-        evidence.append(Evidence("no nnal/atb/*/version.info", "/usr/local/Ascend"))
-        return Finding(state, "none", {"cann": tool.version}, evidence, source=_SOURCE)
     if not homes:
-        return Finding(state, "unset", {}, evidence, _command(there[0][1].source), _SOURCE)
+        return _not_in_force(facts, tool, there)
+    if gone := next((one for one in homes if one.real is None), None):
+        evidence = [Evidence(f"ATB_HOME_PATH={gone.path}", "variable"), *map(_shown, there)]
+        return Finding("error", "gone", {"path": gone.path}, evidence, source=_SOURCE)
     # Of several the one in force is below ATB_HOME_PATH.
     near = [pair for pair in there if any(_holds(pair[1].real, one.real) for one in homes)]
-    for file, output in near or there[:1]:
-        if versions.same_release(file.version or "", tool.version) is False:
-            values = {"nnal": file.version or "?", "cann": tool.version}
-            evidence = [Evidence(f"NNAL {file.version}", output.source),
-                        Evidence(f"CANN {tool.version}", tool.output.source)]  # fmt: skip
-            return Finding("warning", "version", values, evidence, source=_SOURCE)
+    for pair in near or there[:1]:
+        if versions.same_release(pair[0].version or "", tool.version) is False:
+            values = {"nnal": pair[0].version or "?", "cann": tool.version}
+            return Finding(
+                "warning", "version", values, [_shown(pair), shown(tool)], source=_SOURCE
+            )
     home = Evidence(f"ATB_HOME_PATH={homes[0].path}", "variable")
-    return Finding("ok", evidence=[*found, home])
+    return Finding("ok", evidence=[*map(_shown, there), home])
+
+
+def _not_in_force(facts: Facts, tool: Toolkit, there: list[Row]) -> Finding:
+    """What it means that ATB_HOME_PATH is not set."""
+    need = _need(facts.linkage)
+    lost = [Evidence(f"{_ATB} => not found", need.of)] if need and need.found is None else []
+    if not lost and _is_needless(facts, tool.version, need):
+        return APART
+    state: State = "error" if lost else "warning"
+    if there:
+        command = _command(there[0][1].source)
+        return Finding(state, "unset", {}, [*lost, *map(_shown, there)], command, _SOURCE)
+    if facts.sent:
+        raise UnreadError("no version file of NNAL")
+    evidence = [*lost, Evidence("no nnal/atb/*/version.info", "/usr/local/Ascend")]
+    return Finding(state, "none", {"cann": tool.version}, evidence, source=_SOURCE)
+
+
+def _shown(row: Row) -> Evidence:
+    return Evidence(f"NNAL {row[0].version}", row[1].source)
 
 
 def _need(linkage: list[Linkage] | Unread | None) -> Needed | None:

@@ -15,7 +15,7 @@ from provision.journal import Journal
 from provision.plan import Planned, Wish, host_changes, plan
 from provision.progress import Progress
 from provision.show import summary
-from provision.steps.base import Context
+from provision.steps.base import Context, Lack
 from provision.vendor import deps, kept
 from provision.vendor.unpack import unpack
 from provision.words import text
@@ -111,7 +111,7 @@ def _permitted(context: Context, planned: Sequence[Planned], face: Face) -> None
     """Nothing is blocked for good, and the person agrees where the host changes."""
     for one in planned:
         if one.lack and not one.lack.later:
-            raise PaddockError(one.lack.code, step=one.name, remedy=one.lack.remedy)
+            raise _lacking(one.name, one.lack)
     what = host_changes(planned)
     if what and not face.consent(what):
         raise PaddockError("declined", what=what)
@@ -132,6 +132,14 @@ def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Opti
         )
     if runner.postponed:
         raise runner.postponed[0]
+    for one in planned:
+        if one.lack:
+            raise _lacking(one.name, one.lack)
+
+
+def _lacking(name: str, lack: Lack) -> PaddockError:
+    """The error for a step that cannot run."""
+    return PaddockError(lack.code, step=name, remedy=lack.remedy, file=lack.remedy)
 
 
 def _smoke_once(

@@ -141,8 +141,8 @@ def _reason(
     step: Step, context: Context, entry: Entry | None, key: str, needs: list[Planned]
 ) -> str | None:
     """Why a step has to run; None when it holds."""
-    if clearing := next((need.clearing for need in needs if need.clearing), None):
-        return text("reason.cleared", step=clearing)
+    if reason := _after(step, needs):
+        return reason
     cut_short = entry is not None and entry.event in ("start", "interrupted")
     if KINDS[step.kind].by_machine and not cut_short:
         return _missing(step, context)
@@ -153,6 +153,15 @@ def _reason(
     if gone := next((w.path for w in entry.witnesses if not w.holds()), None):
         return text("reason.gone", path=gone)
     return None if entry.key == key else text("reason.changed")
+
+
+def _after(step: Step, needs: list[Planned]) -> str | None:
+    """Why a step has to run since one that it needs does."""
+    if clearing := next((need.clearing for need in needs if need.clearing), None):
+        return text("reason.cleared", step=clearing)
+    if KINDS[step.kind].follows and (need := next((one for one in needs if one.change), None)):
+        return text("reason.follows", step=need.name)
+    return None
 
 
 def _missing(step: Step, context: Context) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -47,7 +49,7 @@ def environment() -> jinja2.Environment:
         # An undefined value must raise its own error, which names it.
         return value if isinstance(value, jinja2.Undefined) else quote(value)
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES, encoding="utf-8"),
         undefined=jinja2.StrictUndefined,
         finalize=finalize,
@@ -56,8 +58,39 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters.update(json=as_json, label=label, document=document)
+    return made
+
+
+def as_json(value: object) -> Safe:
+    """A value as JSON: the exec form of an instruction in a Dockerfile."""
+    return Safe(json.dumps(value, ensure_ascii=False))
+
+
+def label(value: object) -> Safe:
+    """A value in double quotes of a Dockerfile, where nothing in it is expanded.
+
+    Raises ValueError for a line break, which no instruction can hold.
+    """
+    text = str(value)
+    if len(text.splitlines()) > 1 or text != text.strip("\r\n") or "\0" in text:
+        raise ValueError(f"no line of a Dockerfile: {text!r}")
+    return Safe('"' + re.sub(r'([\\"$])', r"\\\1", text) + '"')
+
+
+def document(value: str) -> Safe:
+    """A text file as a here-document of a shell, which expands nothing in it."""
+    end = "END_OF_FILE"
+    while end in value:
+        end += "_"
+    return Safe(f"<<'{end}'\n{value.removesuffix(chr(10))}\n{end}")
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
     """The text of a template below `templates/`. Pure: same values, same bytes."""
     return environment().get_template(template).render(values)
+
+
+def embed(template: str, values: Mapping[str, object]) -> Safe:
+    """The same, to be a part of another template of a shell script."""
+    return Safe(render(template, values))

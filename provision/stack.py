@@ -22,6 +22,8 @@ Requirement = Annotated[
 ]
 _RANGE = r"(?:[<>]=?\d+(?:\.\d+)*|[=!]=\d+(?:\.\d+)*(?:\.\*)?|~=\d+(?:\.\d+)+)"
 Specifier = Annotated[str, msgspec.Meta(pattern=rf"\A{_RANGE}(?:,{_RANGE})*\Z")]
+Reference = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][A-Za-z0-9._:/@-]*\Z")]
+ResourceName = Annotated[str, msgspec.Meta(pattern=r"\A([a-z0-9.-]+/[A-Za-z0-9._-]+)?\Z")]
 Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal[
     "toolchain", "venv", "packages", "wheel", "install",
@@ -62,6 +64,23 @@ class Container(Table, frozen=True):
     source: str
     seen: str
     runtime: str = ""
+    resource: ResourceName = ""
+    """What a cluster's device plugin calls a card."""
+
+
+class Image(Table, frozen=True):
+    """What an image of the target is made from.
+
+    `bases` are the images to start from, by release; `packages` those of the system that the
+    result needs. It runs as `user`; where that is "", as root, and `root` says why.
+    """
+
+    bases: dict[str, Reference]
+    source: str
+    seen: str
+    packages: list[Name] = msgspec.field(default_factory=list)
+    user: Name | Literal[""] = ""
+    root: str = ""
 
 
 class Step(Table, frozen=True):
@@ -94,6 +113,9 @@ class Stack(Table, frozen=True):
     releases: dict[Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9._-]+\Z")], Release]
     steps: list[Step]
     container: Container | None = None
+    image: Image | None = None
+    machines: list[Word] = msgspec.field(default_factory=list)
+    """The processors that the vendor's packages are for, as the kernel calls them; none: any."""
     packages: dict[Name, Package] = msgspec.field(default_factory=dict)
 
     def release(self, name: str | None) -> str:
@@ -130,7 +152,7 @@ def load(path: Path) -> Stack:
     Raises PaddockError `stack-missing`, `stack-syntax`, `stack-field` (with the field's path and
     the nearest name) or `stack-type`.
     """
-    stack = read(path, Stack, Release, Step, Container, Package)
+    stack = read(path, Stack, Release, Step, Container, Image, Package)
     _check_names(path, stack)
     return stack
 

@@ -12,7 +12,7 @@ import msgspec
 
 from provision.errors import PaddockError
 from provision.facts import outputs
-from provision.facts.questions import Output
+from provision.facts.questions import Output, questions
 from provision.facts.sent_conflicts import Conflict, conflicts
 from provision.facts.texts.section import Section, decode, sections
 
@@ -87,11 +87,12 @@ def _text(file: Path) -> str:
 
 
 def _outputs(name: str, text: str) -> Iterator[Output]:
-    """The parts of a file that are recognised."""
+    """The parts of a file that are recognised, or that answer one of our questions anyhow."""
+    asked = {" ".join(one.command) for one in questions().commands}
     for section in sections(text):
         problem = "absent" if _ABSENT.fullmatch(section.text.strip()) else ""
         output = Output(_source(section) or name, section.text, name, problem=problem)
-        if outputs.parsed(output):
+        if outputs.parsed(output) or output.source in asked:
             yield output
 
 

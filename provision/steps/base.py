@@ -68,6 +68,8 @@ class Kind(ABC):
     """Whether running it removes what the steps that need it have made."""
     by_machine = False
     """Whether it holds when the machine is so, whoever has done it."""
+    follows = False
+    """Whether it has to be seen again whenever a step that it needs has run."""
     unverified = "step-unverified"
     """The error code for a script that ends well and has not done it."""
 

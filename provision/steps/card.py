@@ -28,7 +28,7 @@ class Card(Kind):
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """What is there instead; it cannot be made."""
-        others = sorted({card.generation or card.name or card.ids for card in _cards()})
+        others = sorted({f"{card.vendor_name} {card.name or card.ids}" for card in _cards()})
         return Lack("wrong-card", ", ".join(others)) if others else Lack("no-card", "lspci -Dnn")
 
 

@@ -9,6 +9,8 @@ from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Kind, Lack, NotSo
 from provision.vendor import boot
+from provision.vendor.shown import module_version
+from provision.words import text
 
 _MODULES = Path("/sys/module")
 
@@ -18,6 +20,7 @@ class Loaded(Kind):
 
     template = "steps/loaded.sh.j2"
     by_machine = True
+    follows = True
     unverified = "reboot-needed"
 
     @property
@@ -37,13 +40,25 @@ class Loaded(Kind):
         """Every module stands in sysfs, and the machine has started since it had to."""
         if gone := [name for name in step.modules if not (_MODULES / name).is_dir()]:
             raise NotSo(", ".join(gone))
+        if stale := [name for name in step.modules if _is_stale(name)]:
+            raise NotSo(", ".join(stale))
         if _waits(context.site.reboot):
-            raise NotSo("reboot")
+            raise NotSo(text("reboot.asked"))
         return []
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Only root may load modules."""
         return needs_root()
+
+
+def _is_stale(name: str) -> bool:
+    """Whether a module is loaded in another version than the one that lies on the disk."""
+    try:
+        loaded = (_MODULES / name / "version").read_text(encoding="utf-8").strip()
+    except OSError:  # many tell no version
+        return False
+    installed = module_version(name)[0]
+    return installed is not None and installed != loaded
 
 
 def _waits(mark: Path) -> bool:

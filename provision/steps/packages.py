@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from provision.distributions import installed, pins
-from provision.errors import PaddockError
 from provision.stack import Step
-from provision.steps.base import Context, Kind, NotSo
+from provision.steps.base import Context, Kind, Lack, NotSo
 
 
 def recorded(
@@ -37,26 +36,33 @@ class Packages(Kind):
     template = "steps/packages.sh.j2"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
+        """The lock file and the environment's interpreter."""
         return {"python": context.site.python, "lock": self._lock(step, context)}
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """The lock file."""
-        return [self._lock(step, context)]
+        lock = self._lock(step, context)
+        return [lock] if lock.is_file() else []
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The RECORD and the compiled libraries of every pinned distribution."""
         site = context.site.site_packages
         if site is None:
             raise NotSo(str(context.site.env))
-        lock = self._lock(step, context).read_text(encoding="utf-8")
+        file = self._lock(step, context)
+        if not file.is_file():
+            raise NotSo(str(file))
+        lock = file.read_text(encoding="utf-8")
         there = installed(site)
         wanted = pins(lock, context.site.version).items()
         return [file for pin in wanted for file in recorded(there, pin, ".so")]
 
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Without a lock nothing is installed; what a vendor hands out does not need one."""
+        lock = self._lock(step, context)
+        is_vendor = bool(context.stack.packages)
+        return None if lock.is_file() else Lack("stack-part", str(lock), later=is_vendor)
+
     def _lock(self, step: Step, context: Context) -> Path:
         assert step.lock is not None  # noqa: S101 - the stack's reader checks it
-        lock = context.lock(step.lock)
-        if not lock.is_file():
-            raise PaddockError("stack-part", step=step.name, file=lock)
-        return lock
+        return context.lock(step.lock)

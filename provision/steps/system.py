@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +25,8 @@ class System(Kind):
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The system is listed for the target's generation of cards, or nobody lists any."""
+        if not _can(context) and not context.any_system:
+            raise NotSo(_name(context))
         told = _told()
         version = told.get("VERSION") or told.get("VERSION_ID", "")
         answers = {
@@ -37,6 +40,14 @@ class System(Kind):
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """The system; it is what it is."""
         return Lack("unsupported-os", _name(context))
+
+
+def _can(context: Context) -> bool:
+    """Whether the vendor has packages for this processor, and the system a dpkg for its debs."""
+    machines = context.stack.machines
+    wants_dpkg = any(step.kind == "debs" for step in context.stack.steps)
+    has_dpkg = shutil.which("dpkg-query") is not None
+    return (not machines or context.arch in machines) and (has_dpkg or not wants_dpkg)
 
 
 def _generations(context: Context) -> set[str]:

@@ -34,13 +34,14 @@ class Vendor(Kind):
         package, site = row(step, context), context.site
         file = path(package, context)
         remove = [filled(word, deps.known(context)) for word in package.remove]
+        script = next((word for word in remove if word.startswith("/")), "")
         return {
             "file": file, "files": told([package], context), "trusted": site.trusted,
             "arguments": _arguments(step, context), "limit": package.limit,
             "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
             "notes": site.notes, "added": site.added(step.name),
             "is_new": shown(package, context).state == "absent",
-            "remove": remove, "script": next((word for word in remove if word.startswith("/")), ""), "debs": [], "packages": [],
+            "remove": remove, "script": script, "debs": [], "packages": [],
         }  # fmt: skip
 
     def identity(self, step: Step, context: Context, script: str) -> str:

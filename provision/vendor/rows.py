@@ -23,8 +23,8 @@ _PIN = re.compile(r"{([a-z0-9_-]+)}")
 class Package(Table, frozen=True):
     """One package, who hands it out, and what shows that it is installed.
 
-    `files` are names, the first whose pins the release has; `archives` what it may be packed in.
-    One of `shows` (a file with a line `key`=VERSION), `module` (a kernel module's version) and
+    `files` are names, the first whose pins the release has (and that of `only_with`), `archives`
+    what it may be packed in. One of `shows` (a file with a line `key`=VERSION), `module` (a kernel module's version) and
     `distribution` (of Python) tells the version that `pin` wants. `remove` is the command that
     removes it, or the flags with which the package itself does. `reboot` is a pattern of what
     the installer prints where the machine has to start anew; `limit` is when it counts as hung, in
@@ -38,6 +38,7 @@ class Package(Table, frozen=True):
     source: str
     seen: str
     archives: list[FileName] = msgspec.field(default_factory=list)
+    only_with: Word = ""
     pin: Word = ""
     shows: Place | None = None
     key: Word = "Version"
@@ -52,6 +53,8 @@ class Package(Table, frozen=True):
 
     def name(self, known: dict[str, str]) -> str | None:
         """The first of `files` whose pins are all known; None where the release needs none."""
+        if self.only_with and self.only_with not in known:
+            return None
         return next((name for name in self.files if matches(name, known)), None)
 
 

@@ -47,7 +47,7 @@ def _state(version: str, pinned: str) -> State:
 
 def _version(package: Package, context: Context) -> tuple[str | None, Path | None]:
     if package.module:
-        return _module(package.module)
+        return module_version(package.module)
     if package.distribution:
         return _distribution(package.distribution, context)
     if package.shows is None:
@@ -61,7 +61,7 @@ def _version(package: Package, context: Context) -> tuple[str | None, Path | Non
     return (match[1], file) if match else (None, None)
 
 
-def _module(name: str) -> tuple[str | None, Path | None]:
+def module_version(name: str) -> tuple[str | None, Path | None]:
     """The version of a module's file for the kernel that runs; it need not be loaded yet."""
     for file in sorted(Path("/lib/modules", os.uname().release).rglob(f"{name}.ko*")):
         if version := modinfo.read(file).get("version"):

@@ -329,6 +329,15 @@ def test_a_real_plugin_built_for_another_cann(healthy: Facts, tmp_path: Path) ->
     assert (found().case, found().values["name"]) == ("library", "libopapi.so")
 
 
+def test_a_folder_belongs_to_where_it_really_is() -> None:
+    """`latest` was found to be 8.0.0, but its libraries were linked to another version by hand."""
+    tools = ascend.toolkits([old_toolkit(), old_toolkit("8.1.RC1")])
+    moved = folder("LD_LIBRARY_PATH", f"{OLD}/latest/lib64", f"{OLD}/8.1.RC1/lib64")
+    assert ascend.owner(tools, moved) == tools[1]
+    assert ascend.owner(tools, HOME) == tools[0]
+    assert ascend.owner(tools, folder("LD_LIBRARY_PATH", "/usr/lib")) is None
+
+
 def test_what_the_driver_told_the_loader_is_enough(healthy: Facts) -> None:
     told = Output("/etc/ld.so.conf.d/ascend.conf", f"{ASCEND}/driver/lib64/driver\n", "x")
     folders = [LIBRARIES, PYTHON, HOME, ATB_HOME]

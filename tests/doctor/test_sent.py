@@ -272,3 +272,11 @@ def test_recordings_as_a_folder(tmp_path: Path) -> None:
         else:
             assert status(made) in (10, 11, 12)
             assert not [one for one in made.findings if one.case == "crashed"]
+
+
+def test_a_tool_s_answer_of_no_known_layout_is_still_its_answer(tmp_path: Path) -> None:
+    read = sent_files.read(folder(tmp_path, a="$ efsmi\nsomething went wrong\n$ ls\nx y\n"))
+    assert [(one.source, one.problem) for one in read.outputs] == [("efsmi", "")]
+    absent = "$ efsmi\nsh: 1: efsmi: not found\n"
+    read = sent_files.read(folder(tmp_path, a=absent))
+    assert [(one.source, one.problem) for one in read.outputs] == [("efsmi", "absent")]

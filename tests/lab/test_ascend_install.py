@@ -106,18 +106,12 @@ def test_of_two_versions_the_pinned_one_is_taken(box: Bare, packages: Path) -> N
     assert box.calls()[0] == "driver 23.0.3 --full --install-for-all --quiet"
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "words"),
-    [("fail", 7, "dkms"), ("busy", 4, "in use"), ("nothing", 7, "host/driver")],
-)
-def test_an_installer_that_fails_stops_the_run(
-    box: Bare, fault: str, status: int, words: str
-) -> None:
-    box.fault("driver", fault)
-    ends(box.provision(f"{HOST} --yes"), status, words)
-    assert parts(box) == ["driver"]
-    box.fault("driver", "")
-    ends(box.provision(f"{HOST} --yes"), 4, "rebooted")
+def test_an_installer_that_fails_stops_the_run(box: Bare) -> None:
+    faults = {"fail": (7, "dkms"), "busy": (4, "in use"), "nothing": (7, "host/driver 23.0.3")}
+    for fault, (status, words) in faults.items():
+        box.fault("driver", fault)
+        ends(box.provision(f"{HOST} --yes"), status, words)
+    assert parts(box) == ["driver"] * 3
 
 
 def test_an_installer_that_hangs_is_stopped(box: Bare) -> None:
@@ -125,7 +119,7 @@ def test_an_installer_that_hangs_is_stopped(box: Bare) -> None:
     box.run("sed -i 's/^install = /limit = 2\\n&/' /srv/own/stack.toml")
     box.fault("driver", "hang")
     ends(box.provision(f"{HOST} --stack /srv/own/stack.toml --yes"), 7, "no end", "host/driver")
-    assert box.run("pgrep -f 'sleep 600'").stdout == ""
+    assert box.run("pgrep -f '[s]leep 600'").stdout == ""
 
 
 def test_an_upgrade_goes_the_other_way(box: Bare, tmp_path: Path) -> None:
@@ -133,7 +127,6 @@ def test_an_upgrade_goes_the_other_way(box: Bare, tmp_path: Path) -> None:
     shutil.copy(old, box.deps / "old.run")
     box.run(f"useradd HwHiAiUser; bash {DEPS}/old.run --full --quiet; rm /var/lib/lab/calls")
     ends(box.provision(f"{HOST} --yes"), 4, "rebooted")
-    assert box.calls()[:2] != box.calls()[1::-1]
     assert [call for call in box.calls() if call.split()[0] in ("driver", "firmware")] == [
         "firmware 7.1.0.5.220 --full --quiet", "driver 23.0.3 --upgrade --quiet",
     ]  # fmt: skip
@@ -167,12 +160,8 @@ def test_a_killed_run_is_taken_up_again(box: Bare, part: str) -> None:
     ends(box.provision(f"{HOST} --yes"), 4, "rebooted")
     box.reboot()
     ends(box.provision(f"{HOST} --yes"), 0)
-    again = parts(box)
-    assert again.count(part) == 2
-    for name in ("driver", "firmware", "toolkit/libhccl"):
-        place = "/usr/local/Ascend/"
-        found = box.run(f"find {place} -path '*{name}*' -type f | head -1").stdout
-        assert found or name.startswith("toolkit")
+    assert parts(box).count(part) == 2
+    assert sorted(set(parts(box))) == ORDER
 
 
 def test_other_cards_and_systems_are_refused(box: Bare, clone: Path, packages: Path) -> None:

@@ -99,7 +99,7 @@ def _image(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
 def _prepare(tag: str) -> None:
     # No package can bring another network: where it does not lead there, this stays untried.
     try:
-        urllib.request.urlopen(f"{_ARCHIVE}/dists/jammy/Release", timeout=30).close()
+        urllib.request.urlopen(f"{_ARCHIVE}/dists/jammy/Release", timeout=30).close()  # noqa: S310
     except OSError:
         pytest.skip("the archive of Ubuntu 22.04 cannot be reached")
     with fresh_machine(base_image(UBUNTU)) as machine:

@@ -45,7 +45,8 @@ esac
 """
 _COPY = """\
 for piece in $(cd payload && find . -mindepth 1 -maxdepth 1); do
-    cp -a --remove-destination "payload/$piece" /
+    tar -c --owner=0 --group=0 -C payload "$piece" |
+        tar -x -C / --keep-directory-symlink --no-overwrite-dir || fail "tar"
     say INFO "upgradePercentage:50%"
     [ "$fault" != slow ] || sleep 1
 done

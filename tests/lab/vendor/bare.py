@@ -15,7 +15,22 @@ from tests.lab.machine import Machine, running
 
 DEPS = "/srv/deps"
 _HOST = ("--cgroupns", "private", "--shm-size", "8g")
-_START = "rm -f /.dockerenv; mkdir -p /var/lib/lab"
+# No kernel here takes a module of the lab: this one puts it into the machine's own /sys/module.
+_START = r"""
+rm -f /.dockerenv
+mkdir -p /var/lib/lab
+cat > /usr/local/sbin/modprobe <<'END'
+#!/bin/sh
+file=$(find "/lib/modules/$(uname -r)" -name "$1.ko" 2>/dev/null)
+[ -n "$file" ] && [ ! -e /var/lib/lab/needs-reboot ] || {
+    echo "modprobe: FATAL: Module $1 not found in directory /lib/modules/$(uname -r)" >&2
+    exit 1
+}
+mkdir -p "/sys/module/$1"
+modinfo -F version "$file" > "/sys/module/$1/version"
+END
+chmod 0755 /usr/local/sbin/modprobe
+"""
 
 
 @dataclass(frozen=True)
@@ -39,8 +54,8 @@ class Bare(Machine):
     def reboot(self) -> None:
         """Start the machine anew: what is loaded at boot is loaded."""
         subprocess.run(["docker", "restart", "-t", "1", self.name], check=True, capture_output=True)
-        load = "for name in $(cat /var/lib/lab/at-boot); do mkdir -p /sys/module/$name; done"
-        self.run(f"{_START}; {load}")
+        self.run("rm -f /.dockerenv /var/lib/lab/needs-reboot; cd /var/lib/lab || exit;"
+                 "for name in $(cat at-boot); do mkdir -p /sys/module/$name; done")  # fmt: skip
 
 
 @contextlib.contextmanager

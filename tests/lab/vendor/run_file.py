@@ -31,6 +31,7 @@ def make(file: Path, label: str, fill: Callable[[Path], None]) -> Path:
         source.mkdir()
         fill(source)
         (source / "install.sh").chmod(0o755)
-        argv = ["makeself", "--quiet", "--header", header, "--sha256", source, file, label]
-        subprocess.run([*argv, "./install.sh"], check=True, capture_output=True)
+        options = ["--quiet", "--header", str(header), "--sha256"]
+        argv = ["makeself", *options, str(source), str(file), label, "./install.sh"]
+        subprocess.run(argv, check=True, capture_output=True)
     return file

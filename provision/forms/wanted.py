@@ -1,0 +1,69 @@
+"""What a text is rendered for: a target's stack, and what the person chose of the form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from provision.forms.places import Places
+from provision.stack import Stack
+from provision.steps.base import Context
+
+HOME = Path("/opt/paddock")
+MACHINE = "x86_64"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A release of a stack in `folder`, and the choices.
+
+    `base` is an image to start from in place of the stack's own, "" for that; `image` names the
+    image that a container is made of; `cards` are the numbers of device nodes; `secrets` names
+    what a build gets as secrets, see `dockerfile.SECRETS`. `classic` is for Docker's builder
+    without BuildKit.
+    """
+
+    stack: Stack
+    folder: Path
+    release: str
+    home: Path = HOME
+    machine: str = MACHINE
+    base: str = ""
+    image: str = ""
+    cards: tuple[int, ...] = (0,)
+    classic: bool = False
+    syntax: str = ""
+    privileged: bool = False
+    secrets: tuple[str, ...] = ()
+    with_packages: bool = False
+    """Whether the folder of the build has one with vendors' packages, `packages`."""
+
+    @property
+    def places(self) -> Places:
+        """Where things are."""
+        return Places(self.stack.target, self.home)
+
+    @property
+    def context(self) -> Context:
+        """What steps read, none of it from this machine."""
+        return Context(
+            self.stack, self.folder, self.release, self.places, None, _tag(self.python),
+            arch=self.machine,
+        )  # fmt: skip
+
+    @property
+    def python(self) -> str:
+        """The Python to make the environment from, as uv is asked for one.
+
+        Where a wheel of the vendor is for one version alone, that version.
+        """
+        if not any(step.kind == "given" for step in self.stack.steps):
+            return self.stack.python
+        below = re.search(r"<3\.(\d+)", self.stack.python)
+        return f"3.{int(below[1]) - 1}" if below else self.stack.python
+
+
+def _tag(python: str) -> str:
+    """How the name of a wheel spells a Python such as `3.10`; "" for a range."""
+    return f"cp{python.replace('.', '')}" if re.fullmatch(r"3\.\d+", python) else ""

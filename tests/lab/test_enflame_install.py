@@ -1,0 +1,91 @@
+"""From a bare machine with eight S60 to a host with driver and Tops stack, and back."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab.test_ascend_install import ends, parts
+from tests.lab.vendor import enflame
+from tests.lab.vendor.bare import DEPS, Bare, bare
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+STEPS = ("card", "system", "driver", "loaded", "tops")
+HOST = f"--target s60 --deps {DEPS} --only " + ",".join(f"host/{name}" for name in STEPS)
+OLD = f"{HOST} --release 3.0.0b0"
+STATES = "dpkg-query -W -f '${db:Status-Status} ' topsfactor tops-sdk eccl topsaten"
+
+
+@pytest.fixture
+def box(clone: Path) -> Iterator[Bare]:
+    with bare("s60", clone) as machine:
+        yield machine
+
+
+def test_a_bare_host_is_set_up_with_topsrider_and_back(box: Bare) -> None:
+    enflame.rider(box.deps)
+    ends(box.provision(f"{HOST} --yes"), 0)
+    assert parts(box) == ["driver", "tops"]
+    assert box.run("cat /sys/module/enflame/version").stdout == "1.2.0.301\n"
+    assert box.run(STATES).stdout.split() == ["installed"] * 4
+    ends(box.provision(HOST), 0, "nothing to do")
+    ends(box.run("./paddock provision --target s60 --undo --yes", 120), 0, "host/tops host/driver")
+    assert "installed" not in box.run(f"{STATES} 2>/dev/null").stdout.replace("not-installed", "")
+    assert box.run("ls /usr/local/efsmi").returncode != 0
+
+
+def test_the_archive_of_the_article_is_unpacked_and_used(box: Bare) -> None:
+    enflame.platform(box.deps)
+    ends(box.provision(f"{OLD} --dry-run"), 0, "to be unpacked from TopsPlatform.tar.gz")
+    assert box.run("ls /root/.cache/paddock/unpacked").returncode != 0
+    ends(box.provision(f"{OLD} --yes"), 0)
+    assert box.run(STATES).stdout.split() == ["installed"] * 4
+    assert len(parts(box)) == 2
+
+
+def test_without_packages_it_says_whom_to_ask(box: Bare) -> None:
+    done = box.provision(f"{OLD} --yes")
+    ends(done, 4, "TopsPlatform_1.0.5.1-2c3111_deb_amd64.run", "eccl_*_amd64.deb",
+         "developer-enflame@enflame-tech.com")  # fmt: skip
+
+
+def test_an_archive_that_reaches_out_is_refused(box: Bare) -> None:
+    with tarfile.open(box.deps / "TopsPlatform.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("TopsPlatform/../../../../etc/profile.d/evil.sh")
+        member.size = 4
+        archive.addfile(member, io.BytesIO(b"evil"))
+    ends(box.provision(f"{OLD} --yes"), 6, "evil.sh")
+    assert box.run("ls /etc/profile.d/evil.sh").returncode != 0
+
+
+def test_a_module_that_does_not_load_asks_for_a_reboot(box: Bare) -> None:
+    enflame.rider(box.deps)
+    box.run("touch /var/lib/lab/needs-reboot")
+    ends(box.provision(f"{HOST} --yes"), 4, "enflame")
+    box.reboot()
+    ends(box.provision(f"{HOST} --yes"), 0)
+    assert parts(box) == ["driver", "tops"]
+
+
+def test_half_installed_packages_are_healed(box: Bare) -> None:
+    """The tool and all that it started are killed while dpkg works."""
+    enflame.platform(box.deps)
+    box.fault("tops", "slow")
+    script = f"echo $$ >/run/tool.pid; exec ./paddock provision {OLD} --yes"
+    with subprocess.Popen(box.command(script, 120, "root"), stdout=subprocess.DEVNULL) as run:
+        while "tops" not in parts(box):
+            assert run.poll() is None
+            time.sleep(0.1)
+        box.run("kill -9 $(cat /run/tool.pid); pkill -9 -f install.sh; pkill -9 -f unpacked")
+        assert run.wait(30) == 137
+    box.fault("tops", "")
+    box.run("dpkg --unpack /root/.cache/paddock/unpacked/s60/*/*/topsaten_*.deb")
+    ends(box.provision(f"{OLD} --yes"), 0)
+    assert box.run(STATES).stdout.split() == ["installed"] * 4
+    assert box.run("dpkg --audit").stdout == ""
