@@ -21,7 +21,8 @@ from provision.stack import Stack
 # The device types by how the kinds of outputs begin that only machines with their cards have.
 _TELLING: Mapping[str, str] = {
     "npu-smi": "npu", "driver version": "npu", "firmware version": "npu", "cann ": "npu",
-    "ascend": "npu", "nnal": "npu", "efsmi": "gcu", "topsrider": "gcu",
+    "ascend": "npu", "nnal": "npu", "hccn_tool -link": "npu", "hccn_tool -net_health": "npu",
+    "hccn_tool -stat": "npu", "efsmi": "gcu", "topsrider": "gcu",
 }  # fmt: skip
 
 

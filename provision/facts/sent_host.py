@@ -26,8 +26,9 @@ def first(values: Iterator[T | None]) -> T | None:
 
 
 def vendors(sent: list[Output]) -> set[str]:
-    """The vendors whose modules or device nodes are shown."""
+    """The vendors whose modules, device nodes or lines of the kernel's log are shown."""
     shown = {one.vendor for one in _modules(sent, _loaded(sent)) or ()}
+    shown |= {name for log in every(sent, modules.KernelLog) for name in modules.vendors(log)}
     paths = [path for one in every(sent, listing.Nodes) for path in one.nodes]
     rows = nodes.catalogue()
     owners = (nodes.vendor_of(path.removeprefix("/dev/"), rows) for path in paths)

@@ -12,12 +12,12 @@ from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack, NotSo
 
 # Package manager -> what to install. Debian's g++ and libc6-dev come as one dependency chain.
-_PACKAGES = {"apt-get": ["g++"], "dnf": ["gcc-c++"], "yum": ["gcc-c++"]}
+PACKAGES = {"apt-get": ["g++"], "dnf": ["gcc-c++"], "yum": ["gcc-c++"]}
 
 
 def manager() -> str | None:
     """The package manager of this host that the tool can use."""
-    return next((name for name in _PACKAGES if shutil.which(name)), None)
+    return next((name for name in PACKAGES if shutil.which(name)), None)
 
 
 def remedy() -> str:
@@ -27,7 +27,7 @@ def remedy() -> str:
 
 def _install() -> str:
     found = manager() or "apt-get"
-    return f"{found} install {' '.join(_PACKAGES[found])}"
+    return f"{found} install {' '.join(PACKAGES[found])}"
 
 
 class Toolchain(Kind):
@@ -44,7 +44,7 @@ class Toolchain(Kind):
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The manager and its package names; `record` gets the packages that were new."""
         found = manager() or "apt-get"
-        return {"manager": found, "packages": _PACKAGES[found],
+        return {"manager": found, "packages": PACKAGES[found],
                 "record": context.site.state / "toolchain.packages"}  # fmt: skip
 
     def verify(self, step: Step, context: Context) -> list[Path]:

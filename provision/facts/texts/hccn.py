@@ -14,6 +14,7 @@ _CHANGE = re.compile(
     r"^(?P<time>(?:\w{3} )?\w{3} [ 0-9]?\d(?: \d{4})? \d\d:\d\d:\d\d \d{4}) +"
     r"LINK (?P<state>UP|DOWN)$"
 )
+_LINK = re.compile(r"(?:\[devid [0-9]{1,4}\] ?)?link status ?: ?(?:UP|DOWN)")
 
 # The topic, told by a label that only this topic prints, in lower case.
 _TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -60,6 +61,8 @@ def parse(section: Section) -> list[Hccn]:
             continue
         for key, value in _pairs(text) or _route(text):
             topic = next((name for name, keys in _TOPICS if key.lower() in keys), None)
+            if topic == "link" and not (asked or _LINK.fullmatch(line)):
+                continue  # other tools have a link status too, in another spelling
             is_new = topic and not (found and found[-1].kind.endswith(f"-{topic}")
                                     and key not in found[-1].values)  # fmt: skip
             if is_new:

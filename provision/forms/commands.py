@@ -1,0 +1,102 @@
+"""The commands of each kind of step, for a machine that is not there to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from provision.facts import pci
+from provision.forms.wanted import Wanted
+from provision.render import embed
+from provision.stack import Step
+from provision.steps import KINDS
+from provision.steps.toolchain import PACKAGES
+from provision.vendor import deps
+from provision.vendor.rows import Package, filled
+
+
+def commands(step: Step, wanted: Wanted) -> str:
+    """The script of a step."""
+    if step.kind == "toolchain":
+        return embed("forms/toolchain.sh.j2", {"managers": _managers(step, wanted)})
+    template = "forms/given.sh.j2" if step.kind == "given" else KINDS[step.kind].template
+    return embed(template, _moved(_values(step, wanted), wanted))
+
+
+def holds(step: Step, wanted: Wanted) -> str:
+    """A condition of the shell: whether the machine is so already; "" where it cannot tell."""
+    template = f"forms/holds/{step.kind}.sh.j2"
+    match step.kind:
+        case "toolchain":
+            return embed(template, {})
+        case "account":
+            return embed(template, {"account": step.account})
+        case "card":
+            rows = [row for row in pci.catalogue().models if row.target == wanted.stack.target]
+            return embed(template, {"ids": [f"0x{row.vendor}:0x{row.device}" for row in rows]})
+        case "vendor":
+            return embed(template, _shown(wanted.stack.packages[step.package or ""], wanted))
+        case "debs":
+            return embed(template, {"debs": list(step.debs)})
+        case "loaded":
+            return embed(template, {"modules": list(step.modules)})
+    return ""
+
+
+def packages(step: Step, wanted: Wanted) -> list[tuple[str, str, str, Package]]:
+    """The vendors' packages of a step: file name, its link here, the published digest or `-`."""
+    rows = [wanted.stack.packages[name] for name in (step.package, *step.debs) if name]
+    named = [(deps.wanted(row, wanted.context), row) for row in rows]
+    return [(name, link(name), row.sha256.get(name, "-"), row) for name, row in named if name]
+
+
+def link(name: str) -> str:
+    """What the one file of a name with `*` is called here."""
+    return name.replace("*", "any")
+
+
+def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
+    """What the template prints: of kinds that look at the machine, all that needs no look."""
+    context, folder = wanted.context, wanted.places.packages
+    files = [folder / one[1] for one in packages(step, wanted)]
+    match step.kind:
+        case "venv":
+            return {"env": context.site.env, "interpreter": wanted.python}
+        case "given":
+            return {"python": context.site.python, "folder": folder, "name": files[0].name}
+        case "vendor" | "debs":
+            row = context.stack.packages[step.package or ""]
+            return {
+                "file": files[0], "files": [], "is_new": False, "arguments": row.install,
+                "limit": row.limit, "output": context.site.output(step.name), "notes": context.site.notes,
+                "reboot": row.reboot, "mark": context.site.reboot, "debs": files[1:],
+                "packages": list(step.debs),
+            }  # fmt: skip
+    return KINDS[step.kind].values(step, context)
+
+
+def _managers(step: Step, wanted: Wanted) -> dict[str, str]:
+    """For each package manager the commands that install a compiler."""
+    record = wanted.places.state / "toolchain.packages"
+    template = KINDS[step.kind].template
+    return {name: embed(template, {"manager": name, "packages": packages, "record": record})
+            for name, packages in PACKAGES.items()}  # fmt: skip
+
+
+def _shown(row: Package, wanted: Wanted) -> dict[str, object]:
+    """Where the installed version is told, and which is wanted."""
+    known = deps.known(wanted.context)
+    file = filled(row.shows, known) if row.shows else ""
+    expression = rf"s/^{row.key}[[:space:]]*=[[:space:]]*\([^[:space:]]*\).*/\1/p"
+    return {"file": file, "expression": expression, "module": row.module,
+            "version": known[row.pin]}  # fmt: skip
+
+
+def _moved(value: Any, wanted: Wanted) -> Any:
+    """The value with the target's folder, wherever that is here, where the text has it."""
+    if isinstance(value, Path) and value.is_relative_to(wanted.folder):
+        return wanted.places.stack / value.relative_to(wanted.folder)
+    if isinstance(value, Mapping):
+        return {key: _moved(one, wanted) for key, one in value.items()}
+    return [_moved(one, wanted) for one in value] if isinstance(value, list) else value
