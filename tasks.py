@@ -122,6 +122,43 @@ def explain(_: Context, logs: str, list_: bool = False, json: bool = False) -> i
 
 
 @command
+def targets(_: Context, json: bool = False) -> int:
+    """List the targets, their releases, and what is known about each."""
+    from provision.releases import tell
+
+    return tell(json=json)
+
+
+@command
+def render(
+    _: Context, target: str = "auto", as_: str = "", release: str = "", stack: str = "",
+    image: str = "", base: str = "", builder: str = "", syntax: str = "", cards: str = "",
+    machine: str = "", home: str = "", secrets: str = "", privileged: bool = False,
+) -> int:  # fmt: skip
+    """Print a target as a Dockerfile, a script, or what starts a container of it."""
+    from checks import forms
+    from provision.arguments import options
+
+    choices = {"image": image, "base": base, "builder": builder, "syntax": syntax, "cards": cards,
+               "machine": machine, "home": home, "secrets": secrets}  # fmt: skip
+    return forms.render(options(target, release, stack), as_, choices, privileged=privileged)
+
+
+@command
+def image(
+    _: Context, target: str = "auto", release: str = "", stack: str = "", base: str = "",
+    image: str = "", builder: str = "", deps: str = "", ca_bundle: str = "", index_url: str = "",
+    json: bool = False,
+) -> int:  # fmt: skip
+    """Build the image of a target with the container engine that is here."""
+    from checks import forms
+    from provision.arguments import options
+
+    chosen = options(target, release, stack, ca_bundle=ca_bundle, index_url=index_url, deps=deps)
+    return forms.image(chosen, {"base": base, "image": image, "builder": builder}, json=json)
+
+
+@command
 def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "") -> int:
     """Resolve the pins of a target and write its lock files."""
     from provision.arguments import options
@@ -152,7 +189,10 @@ def bench(_: Context, select: str = "") -> int:
     return run_tool("bench", *([select] if select else []))
 
 
-namespace = Collection(provision, build_ops, smoke, doctor, read, explain, lock, test, bench)
+namespace = Collection(
+    provision, build_ops, smoke, doctor, read, explain, targets, render, image, lock, test,
+    bench,
+)  # fmt: skip
 
 
 def main() -> None:

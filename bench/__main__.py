@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bench import again, cold, explain, rebuild, start
+from bench import again, cards, cold, explain, rebuild, start
 from bench.cost import CommandFailed
 from bench.result import Result
 
@@ -18,6 +18,7 @@ MEASURES: Final[dict[str, Measure]] = {
     "list": start.listing,
     "launcher": start.launcher,
     "doctor": start.doctor,
+    "cards": cards.cards,
     "explain": explain.explain,
     "again": again.provision_again,
     "rebuild": rebuild.rebuild,

@@ -8,7 +8,7 @@ from checks import here
 from checks.finding import Check, Evidence, Finding, known
 from provision.facts import cards as views
 from provision.facts.pci import Device
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 
 _SOURCE = "Ascend/mind-cluster, ascend-faultdiag fixture of a lost card; the kernel's sysfs-bus-pci"
 _SHORT = {7: 8, 15: 16}  # cards: what machines are built with, less the one that was lost
@@ -38,11 +38,10 @@ def _none(facts: Facts, shown: views.Shown | None) -> Finding:
     """No card on the bus. A sandbox may hide the bus and give the cards all the same."""
     if shown and shown.chips:
         return Finding("ok", evidence=[Evidence(f"cards or dies: {shown.chips}", shown.source)])
-    nodes = [] if isinstance(facts.nodes, Unread) else facts.nodes
     line = f"no card of type {facts.device}, class 1200"
     evidence = [
         Evidence(line, here.bus(facts)),
-        *(Evidence(node.path, "/dev") for node in nodes[:3]),
+        *(Evidence(node.path, "/dev") for node in here.nodes(facts)[:3]),
     ]
     values = {"target": facts.target}
     return Finding("error", "none", values, evidence, "lspci -nn -d ::1200", _SOURCE)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks import here
-from checks.finding import APART, Check, Evidence, Finding, known
-from provision.facts import ascend_driver, pci
+from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
+from checks.lines import line_of
+from provision.facts import ascend_driver, enflame, pci
 from provision.facts.cards import of_device
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.generation import generation
 
 _SOURCE = "PCI ids in hicann/driver and pci.ids; https://github.com/Ascend/pytorch/issues/144"
@@ -17,6 +18,8 @@ _TRAP = "910B"  # npu-smi prints it for cards of the first generation too
 
 
 def _run(facts: Facts) -> Finding:
+    if isinstance(facts.accelerators, Unread):
+        return _unseen(facts, facts.accelerators.reason)
     accelerators = known(facts.accelerators)
     trapped = _trapped(facts, accelerators)
     if facts.device not in ("npu", "gcu"):  # no target fits; but the name misleads all the same
@@ -58,28 +61,43 @@ def _named(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield _line(shown[1], card.npu_id, card.name), name, shown[1].source
 
 
+def _unseen(facts: Facts, reason: str) -> Finding:
+    """Nobody looked at the bus: the tool's table can still tell what the cards are."""
+    finding = APART if isinstance(facts.outputs, Unread) else _by_tool(facts)
+    if finding.state not in ("ok", "error"):
+        raise UnreadError(reason)
+    return finding
+
+
 def _by_tool(facts: Facts) -> Finding:
-    """The bus shows no card: what npu-smi's names and memory tell."""
-    if facts.device != "npu" or not (shown := ascend_driver.table(known(facts.outputs))):
-        return APART
-    told = [(card, generation(card, {})) for card in shown[0].cards]
-    wanted = {model.generation for model in pci.catalogue().models if model.target == facts.target}
-    for card, its in told:
+    """The bus shows no card: what the names and the memory in the tool's table tell."""
+    told = list(_told(facts))
+    models = [model for model in pci.catalogue().models if model.target == facts.target]
+    wanted = {name for model in models for name in (model.name, model.generation)}
+    for name, its, line in told:
         if its is not None and its not in wanted:
             values = {"cards": its, "wanted": _wanted(facts.target), "target": facts.target}
-            evidence = [Evidence(_line(shown[1], card.npu_id, card.name), shown[1].source)]
-            return Finding("error", "other", values, evidence, source=_SOURCE)
-    unclear = next((card for card, its in told if its is None), None)
-    if unclear:
-        values = {"name": unclear.name}
-        line = _line(shown[1], unclear.npu_id, unclear.name)
-        return Finding("unknown", "unclear", values, [Evidence(line, shown[1].source)])
-    return Finding("ok", evidence=[Evidence(f"{card.name}: {its}", shown[1].source)
-                                   for card, its in told])  # fmt: skip
+            return Finding("error", "other", values, [line], source=_SOURCE)
+        if its is None:
+            return Finding("unknown", "unclear", {"name": name}, [line])
+    return Finding("ok", evidence=[line for _, _, line in told]) if told else APART
+
+
+def _told(facts: Facts) -> Iterator[tuple[str, str | None, Evidence]]:
+    """Each card of the tool's table: its name, what it is (None for unknown), and the line."""
+    outputs = known(facts.outputs)
+    if facts.device == "npu" and (npus := ascend_driver.table(outputs)):
+        for card in npus[0].cards:
+            line = _line(npus[1], card.npu_id, card.name)
+            yield card.name, generation(card, {}), Evidence(line, npus[1].source)
+    if facts.device == "gcu" and (gcus := enflame.table(outputs)):
+        for one in gcus[0].cards:
+            line = _line(gcus[1], one.device_id, one.name)
+            yield one.name, enflame.model(one.name), Evidence(line, gcus[1].source)
 
 
 def _line(output: Output, number: int, name: str) -> str:
-    return ascend_driver.line_of(output, f"| {number} {name} ") or f"{number} {name}"
+    return line_of(output, f"| {number} {name} ") or f"{number} {name}"
 
 
 def _wanted(target: str) -> str:

@@ -6,7 +6,7 @@ from checks import here
 from checks.finding import Check, Evidence, Finding, known
 from provision.facts import ascend_driver
 from provision.facts.cards import LENT, of_device
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 
 _SOURCE = "npu-smi names of vNPUs (310Pvir01); the kernel's sysfs-bus-pci and driver-api/vfio"
 _VIRTUAL = "(virtual function)"  # in the names of images/accelerators.toml
@@ -40,8 +40,7 @@ def _templates(facts: Facts) -> list[Evidence]:
     shown = ascend_driver.table(here.outputs(facts))
     rows = [Evidence(f"NPU {card.npu_id} {card.name}", shown[1].source)
             for card in shown[0].cards if "vir" in card.name] if shown else []  # fmt: skip
-    nodes = [] if isinstance(facts.nodes, Unread) else facts.nodes
-    return rows or [Evidence(node.path, "/dev") for node in nodes
+    return rows or [Evidence(node.path, "/dev") for node in here.nodes(facts)
                     if node.path.startswith(("/dev/vdavinci", "/dev/vgcu"))]  # fmt: skip
 
 

@@ -35,6 +35,8 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
         show_json(summary_json(options.target, len(outcome.planned), outcome.ran, smoke, seconds))
     done = "provision.only" if options.only else "provision.done"
     say(text(done, time=duration(seconds), log=options.site.logs))
+    if not options.only and outcome.smoke is None:
+        say(text("provision.unproved"))
     say(text("provision.next"))
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.cann import source_command, toolkit
-from checks.finding import Check, Evidence, Finding, known
+from checks.finding import Check, Evidence, Finding, State, known
 from provision.facts import ascend, ascend_driver
 from provision.facts.ascend import Toolkit
 from provision.facts.folders import Folder
@@ -31,10 +31,15 @@ def _run(facts: Facts) -> Finding:
     if case == "ok":
         return Finding("ok", evidence=_shown(tools, folders))
     evidence = [Evidence(_line(case), "variables"), *_shown(tools, folders)]
-    mild = case in ("python", "driver")
     values = {"path": tool.root}
-    command = source_command(tool)
-    return Finding("warning" if mild else "error", case, values, evidence, command, _SOURCE)
+    return Finding(_state(case, facts), case, values, evidence, source_command(tool), _SOURCE)
+
+
+def _state(case: str, facts: Facts) -> State:
+    """How bad it is. Where nothing is provisioned yet, no shell needs the variables."""
+    if case == "unset" and facts.environment is None:
+        return "absent"
+    return "warning" if case in ("python", "driver") else "error"
 
 
 def _case(tools: Sequence[Toolkit], folders: list[Folder], outputs: list[Output]) -> str:

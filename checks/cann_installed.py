@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checks.cann import environment, folders, shown
+from checks.cann import folders, shown
+from checks.environment import environment
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend
 from provision.facts.snapshot import Facts
 
 _SOURCE = "CANN documentation, installation; PaddlePaddle documentation, hardware_support/npu"
-_HOMES = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH")
 
 
 def _run(facts: Facts) -> Finding:
@@ -17,7 +17,7 @@ def _run(facts: Facts) -> Finding:
         return Finding("ok", evidence=[shown(tool) for tool in tools])
     if facts.sent:
         raise UnreadError("no version file of a CANN toolkit")
-    named = [one for one in folders(facts) if one.variable in _HOMES and one.real]
+    named = [one for one in folders(facts) if one.variable in ascend.HOMES and one.real]
     if named:
         evidence = [Evidence(f"{one.variable}={one.path}", "variable") for one in named]
         return Finding("unknown", "no-file", {"path": named[0].path}, evidence, source=_SOURCE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checks.cann import generation, names, shown, toolkit
-from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.cann import generation, shown, toolkit
+from checks.finding import Check, Evidence, Finding, UnreadError, known, names
 from provision import versions
 from provision.facts import ascend, ascend_kernels
 from provision.facts.ascend import Toolkit

@@ -13,6 +13,7 @@ from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.versions import VersionFile
 
 _SOURCE = "https://github.com/PaddlePaddle/Paddle/issues/68398 (libatb.so)"
+_NEEDS = ("cann-installed", "cann-several", "cann-environment")
 _ATB = "libatb.so"
 _FIRST = "8.0.RC1"  # before it there was no such package
 Row = tuple[VersionFile, Output]
@@ -83,4 +84,4 @@ def _command(source: str) -> str:
     return f"source {place}/nnal/atb/set_env.sh" if rest and place.startswith("/") else ""
 
 
-CHECK = Check("cann-nnal", _run, needs=("cann-installed", "cann-several"), devices=("npu",))
+CHECK = Check("cann-nnal", _run, needs=_NEEDS, devices=("npu",))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from checks.cann import generation, plugin, shown, toolkit
+from checks import documented
+from checks.cann import generation, shown, toolkit
+from checks.environment import plugin
 from checks.finding import Check, Evidence, Finding
 from provision import pairs, versions
 from provision.facts.snapshot import Facts
@@ -16,14 +18,15 @@ def _run(facts: Facts) -> Finding:
     if found is None:
         return _without_plugin(facts, tool.version, shown(tool))
     evidence = [shown(tool), Evidence(f"{found[0]} {found[1]}", "environment")]
+    rows = documented.naming(_KIND, "plugin", found[1])
     given = {"plugin": found[1], "cann": tool.version}
     verdict = pairs.judge(_KIND, given, generation(facts))
     if verdict.state in ("documented", "observed"):
         return Finding("ok", evidence=evidence)
-    values = {"cann": tool.version, "plugin": found[1], "known": _cann(found[1]) or "-"}
+    listed = ", ".join(documented.all_of(rows, "cann")) or "-"
+    values = {"cann": tool.version, "plugin": found[1], "known": listed}
     if verdict.state == "fails" and verdict.row:
         return Finding("error", "fails", values, evidence, source=verdict.row.source)
-    rows = _rows(found[1])
     if not rows:  # nothing is known about this plugin, so nothing against this CANN
         return Finding("ok", evidence=evidence)
     return Finding("warning", "unlisted", values, evidence, source=rows[0].source)
@@ -38,22 +41,6 @@ def _without_plugin(facts: Facts, version: str, evidence: Evidence) -> Finding:
     values = {"cann": version, "known": ", ".join(dict.fromkeys(pins.values()))}
     release = facts.stack.releases[next(iter(pins))]
     return Finding("warning", "other", values, [evidence], source=release.source)
-
-
-def _rows(version: str) -> list[pairs.Row]:
-    """What is known to go together with this plugin."""
-    rows = [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"]
-    return [row for row in rows if _lists(row, version)]
-
-
-def _lists(row: pairs.Row, version: str) -> bool:
-    return any(versions.same_release(version, one) for one in row.versions.get("plugin", []))
-
-
-def _cann(version: str) -> str:
-    """The versions of CANN that go together with this plugin."""
-    known = [one for row in _rows(version) for one in row.versions.get("cann", [])]
-    return ", ".join(dict.fromkeys(known))
 
 
 CHECK = Check("cann-version", _run, needs=("cann-installed", "cann-several"), devices=("npu",))

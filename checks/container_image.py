@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from checks import documented
+from checks import documented, here
 from checks.finding import APART, Check, Evidence, Finding
 from checks.in_container import named
 from provision import pairs, versions
-from provision.facts import enflame, image_name
-from provision.facts.outputs import found
-from provision.facts.snapshot import Facts, Unread
-from provision.facts.texts.versions import VersionFile
+from provision.facts import ascend_driver, enflame, image_name
+from provision.facts.snapshot import Facts
 
 _KINDS = {"cann": "driver+cann", "tops": "paddle+plugin+tops+driver"}
 
@@ -27,30 +25,30 @@ def _run(facts: Facts) -> Finding:
 
 def _chip(facts: Facts, image: str, shown: Evidence) -> Finding | None:
     """An image for another chip than all cards of this machine have."""
-    cards = [] if isinstance(facts.accelerators, Unread) else facts.accelerators
-    here = sorted({card.generation or "" for card in cards})
+    cards = here.cards(facts)
+    there = sorted({card.generation or "" for card in cards})
     made = image_name.chip(image)
-    if not made or not here or "" in here or made[1].generation in here:
+    if not made or not there or "" in there or made[1].generation in there:
         return None
     line = Evidence(f"{cards[0].slot} {cards[0].ids} {cards[0].name}", "/sys/bus/pci/devices")
-    values = {"word": made[0], "made": made[1].generation, "here": ", ".join(here)}
+    values = {"word": made[0], "made": made[1].generation, "here": ", ".join(there)}
     return Finding("error", "chip", values, [shown, line], source=made[1].source)
 
 
 def _driver(facts: Facts, image: str, shown: Evidence) -> Finding | None:
     """An image whose CANN or TopsRider is not known to go with the host's driver."""
     cann, tops = image_name.cann(image), image_name.topsrider(image)
-    driver = _npu_driver(facts) if cann else _gcu_driver(facts) if tops else None
-    if driver is None:
+    name, made = ("cann", cann) if cann else ("tops", tops or "")
+    outputs, kernel = here.outputs(facts), here.kernel(facts)
+    driver = ascend_driver.version(outputs) if cann else enflame.driver_version(kernel, outputs)
+    if not made or driver is None:
         return None
     version, where = driver
-    name, made = ("cann", cann or "") if cann else ("tops", tops or "")
     verdict = pairs.judge(_KINDS[name], {name: made, "driver": version})
-    rows = [row for row in documented.rows(_KINDS[name])
-            if "driver" in row.versions and documented.names(row, name, made)]  # fmt: skip
-    drivers = [one for row in rows for one in row.versions["driver"]]
+    rows = [row for row in documented.naming(_KINDS[name], name, made) if "driver" in row.versions]
+    drivers = documented.all_of(rows, "driver")
     evidence = [shown, Evidence(f"driver {version}", where)]
-    values = {"made": made, "driver": version, "wanted": documented.all_of(rows, "driver") or "?"}
+    values = {"made": made, "driver": version, "wanted": ", ".join(drivers) or "?"}
     if verdict.state == "fails" and verdict.row:
         return Finding("error", "fails", values, evidence, source=verdict.row.source)
     if verdict.row or not rows or (cann and not _is_older(version, drivers)):
@@ -61,19 +59,6 @@ def _driver(facts: Facts, image: str, shown: Evidence) -> Finding | None:
 def _is_older(driver: str, drivers: list[str]) -> bool:
     """Whether a driver is older than all of these. Ascend's newer drivers run an older CANN."""
     return all(versions.compare(driver, one.removesuffix(".x")) == -1 for one in drivers)
-
-
-def _npu_driver(facts: Facts) -> tuple[str, str] | None:
-    """The version of the host's Ascend driver, and the file that tells it."""
-    outputs = [] if isinstance(facts.outputs, Unread) else facts.outputs
-    return next(((file.version, output.source) for file, output in found(outputs, VersionFile)
-                 if file.kind == "driver version.info" and file.version), None)  # fmt: skip
-
-
-def _gcu_driver(facts: Facts) -> tuple[str, str] | None:
-    kernel = None if isinstance(facts.kernel, Unread) else facts.kernel
-    outputs = [] if isinstance(facts.outputs, Unread) else facts.outputs
-    return enflame.driver_version(kernel, outputs)
 
 
 CHECK = Check("container-image", _run)

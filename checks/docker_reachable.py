@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
+from checks.here import in_container
 from provision.facts import container_engine
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 
 _SOURCE = "Docker documentation: post-installation steps; daemon troubleshooting"
 
@@ -25,7 +26,7 @@ def _run(facts: Facts) -> Finding:
 
 def _absent(facts: Facts) -> Finding:
     """No Docker: in a container none is missed, since an engine belongs to the host."""
-    if not isinstance(facts.machine, Unread) and facts.machine.container is not None:
+    if in_container(facts):
         return APART
     return Finding("absent", "none", {}, [Evidence("no docker", "PATH")])
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks import documented
 from checks.cann import generation, shown, toolkit
 from checks.finding import Check, Evidence, Finding, State, UnreadError, known
 from provision import pairs, versions
-from provision.facts import ascend
+from provision.facts import ascend_driver
 from provision.facts.snapshot import Facts
 
 _KIND = "driver+cann"
@@ -16,15 +17,15 @@ _CODES = "https://github.com/PaddlePaddle/Paddle/issues/68865 (507033), /72458 (
 
 def _run(facts: Facts) -> Finding:
     tool = toolkit(facts)
-    read = ascend.driver_version(known(facts.outputs))
+    read = ascend_driver.version(known(facts.outputs))
     if read is None:
         raise UnreadError("no version of the driver")
     driver, where = read
     evidence = [Evidence(f"driver {driver}", where), shown(tool)]
     given = {"driver": driver, "cann": tool.version}
     verdict = pairs.judge(_KIND, given, generation(facts))
-    rows = _rows(tool.version, generation(facts))
-    listed = list(dict.fromkeys(one for row in rows for one in row.versions["driver"]))
+    rows = documented.naming(_KIND, "cann", tool.version, generation(facts))
+    listed = documented.all_of(rows, "driver")
     values = {"driver": driver, "cann": tool.version, "known": ", ".join(listed) or "-"}
     if verdict.state == "fails" and verdict.row:
         return Finding("error", "fails", values, evidence, source=verdict.row.source)
@@ -35,20 +36,6 @@ def _run(facts: Facts) -> Finding:
         state: State = "error" if _is_below(_year(driver), map(_year, listed)) else "warning"
         return Finding(state, "below", values, evidence, source=f"{rows[0].source}; {_CODES}")
     return Finding("ok", evidence=evidence)
-
-
-def _rows(cann: str, generation: str | None) -> list[pairs.Row]:
-    """What goes together with a version of CANN, for this generation of cards."""
-    return [row for row in pairs.rows() if row.kind == _KIND and row.state != "fails"
-            and generation in (None, row.generation or generation)
-            and any(_is(cann, one) for one in row.versions["cann"])]  # fmt: skip
-
-
-def _is(version: str, listed: str) -> bool:
-    """Whether a version is the listed one; `9.0.x` is all that begins so."""
-    if listed.endswith(".x"):
-        return bool(versions.begins(version, listed[:-2]))
-    return bool(versions.same_release(version, listed))
 
 
 def _is_below(driver: str, listed: Iterable[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks import here
 from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
+from checks.lines import line_of
 from provision import pairs
 from provision.facts import ascend_driver
 from provision.facts.questions import Output
@@ -62,7 +63,7 @@ def _ranges(file: VersionFile) -> str:
 
 def _evidence(file: VersionFile, output: Output) -> list[Evidence]:
     """The lines of version and ranges."""
-    lines = [ascend_driver.line_of(output, word) for word in ("Version=", "compatible_version_fw",
+    lines = [line_of(output, word) for word in ("Version=", "compatible_version_fw",
                                                              "compatible_version_drv")]  # fmt: skip
     found = [Evidence(line, output.source) for line in lines if line]
     return found or [Evidence(f"version {file.version}", output.source)]

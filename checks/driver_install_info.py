@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks import here
 from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.lines import line_of
 from provision.facts import ascend_driver
 from provision.facts.snapshot import Facts
 
@@ -18,7 +19,7 @@ def _run(facts: Facts) -> Finding:
     output = info.output
     if output.problem:
         return Finding("unknown", "closed", {}, [Evidence(output.text, output.source)])
-    if line := ascend_driver.line_of(output, ascend_driver.PATH_KEY, "="):
+    if line := line_of(output, ascend_driver.PATH_KEY, "="):
         return Finding("ok", evidence=[Evidence(line, output.source)])
     evidence = [Evidence(f"no {ascend_driver.PATH_KEY}", output.source)]
     command = f"grep {ascend_driver.PATH_KEY} {_INFO}"

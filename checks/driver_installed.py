@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks import here
 from checks.finding import Check, Evidence, Finding, State, UnreadError, known
+from checks.lines import version
 from provision.facts import ascend_driver
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
@@ -15,8 +16,7 @@ _FILE = "/usr/local/Ascend/driver/version.info"
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     if file := ascend_driver.driver(outputs):
-        line = ascend_driver.line_of(file[1], "ersion=") or f"version {file[0].version}"
-        return Finding("ok", evidence=[Evidence(line, file[1].source)])
+        return Finding("ok", evidence=[version(*file)])
     if closed := ascend_driver.unreadable(outputs, "/driver/version.info"):
         evidence = [Evidence(closed.text, closed.source)]
         return Finding("unknown", "closed", {"path": closed.source}, evidence)
@@ -48,13 +48,13 @@ def _missing(facts: Facts, outputs: list[Output]) -> Finding:
 
 def _traces(facts: Facts) -> list[Evidence]:
     """What of the driver is there though its version file is not."""
-    nodes = [] if isinstance(facts.nodes, Unread) else facts.nodes
     found: list[Evidence] = []
     if not isinstance(facts.kernel, Unread):
         loaded, files = ascend_driver.modules(facts.kernel), ascend_driver.files(facts.kernel)
         found += [Evidence(one.name, "/sys/module") for one in loaded or ()]
         found += [Evidence(one.path, "/lib/modules") for one in files or ()]
-    found += [Evidence(one.path, "/dev") for one in nodes if one.vendor == ascend_driver.VENDOR]
+    nodes = [one for one in here.nodes(facts) if one.vendor == ascend_driver.VENDOR]
+    found += [Evidence(one.path, "/dev") for one in nodes]
     tool = next((one for one in here.outputs(facts) if one.source == ascend_driver.TOOL), None)
     found += [Evidence(tool.real, tool.source)] if tool and tool.real else []
     return found[:5]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from checks import here
+from checks import here, lines
 from checks.finding import Check, Evidence, Finding, known
 from provision.facts import ascend_driver
 from provision.facts.cards import of_device, whole
@@ -27,10 +27,12 @@ def _run(facts: Facts) -> Finding:
         return Finding("ok", evidence=[Evidence("none needed", "/dev")])
     if not cards:
         evidence = [Evidence("no /dev/davinci0", "/dev"), *_shown(nodes)]
-        return Finding("error", _alone("none", facts), {}, evidence, "ls -l /dev/davinci*", _SOURCE)
+        case = "none-container" if here.in_container(facts) else "none"
+        return Finding("error", case, {}, evidence, "ls -l /dev/davinci*", _SOURCE)
     if missing := [path for path in _control(facts) if path not in {node.path for node in nodes}]:
         values = {"missing": ", ".join(missing)}
-        return Finding("error", _alone("control", facts), values, _shown(nodes), source=_SOURCE)
+        case = "control-container" if here.in_container(facts) else "control"
+        return Finding("error", case, values, _shown(nodes), source=_SOURCE)
     return _open(nodes) or _count(facts, cards, wanted, nodes)
 
 
@@ -70,14 +72,8 @@ def _control(facts: Facts) -> list[str]:
     return [path for path in devices if "*" not in path]
 
 
-def _alone(case: str, facts: Facts) -> str:
-    """The case for a container, whose nodes its engine gives."""
-    return f"{case}-container" if here.in_container(facts) else case
-
-
-def _shown(nodes: list[Node]) -> list[Evidence]:
-    return [Evidence(f"{one.path} {one.kind} {one.mode or '?'} {one.owner or one.uid}:"
-                     f"{one.group or one.gid}", "/dev") for one in nodes[:12]]  # fmt: skip
+def _shown(some: list[Node]) -> list[Evidence]:
+    return lines.nodes(some[:12])
 
 
 CHECK = Check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.finding import Check, Evidence, Finding, known
+from checks.lines import holder
 from provision import versions
 from provision.facts import ascend_driver
 from provision.facts.nodes import Holder
@@ -10,13 +11,12 @@ from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
 
 _SOURCE = "hicann/driver scripts: `The davinci nodes are occupied by some processes`"
-_PROC = "/proc/PID/fd"
 
 
 def _run(facts: Facts) -> Finding:
     holders = known(facts.holders)
     own = [one for one in holders.holders if one.path.startswith("/dev/davinci")]
-    evidence = [_evidence(one) for one in own[:10]] or [Evidence("none seen", _PROC)]
+    evidence = [holder(one) for one in own[:10]] or [Evidence("none seen", "/proc/PID/fd")]
     if not own or not _is_due(known(facts.outputs)):
         return Finding("ok", evidence=evidence)
     pids = list(dict.fromkeys(one.pid for one in own))
@@ -36,10 +36,6 @@ def _is_due(outputs: list[Output]) -> bool:
 def _named(holders: list[Holder], pid: int) -> str:
     name = next((one.name for one in holders if one.pid == pid), None)
     return f"{pid} ({name})" if name else str(pid)
-
-
-def _evidence(one: Holder) -> Evidence:
-    return Evidence(f"{one.path}: {one.pid} {one.name or '?'}", _PROC)
 
 
 CHECK = Check("driver-occupied", _run, needs=("driver-installed",), devices=("npu",))

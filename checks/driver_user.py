@@ -7,7 +7,7 @@ from checks.finding import Check, Evidence, Finding, State, known
 from provision.facts import ascend_driver
 from provision.facts.accounts import ASCEND, Accounts
 from provision.facts.nodes import Node
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 
 _SOURCE = "CANN installation guide, running user; hicann/driver scripts, ERR_NO:0x0091"
 _GROUP_MAY = 0o060  # read and write
@@ -16,7 +16,7 @@ _OTHERS_MAY = 0o006
 
 def _run(facts: Facts) -> Finding:
     accounts = known(facts.accounts)
-    nodes = [node for node in ([] if isinstance(facts.nodes, Unread) else facts.nodes)
+    nodes = [node for node in here.nodes(facts)
              if node.vendor == ascend_driver.VENDOR and node.kind == "char"]  # fmt: skip
     return _account(facts, accounts, nodes) or _member(accounts, nodes) or _good(accounts, nodes)
 

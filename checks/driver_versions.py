@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks import here
+from checks import here, lines
 from checks.finding import APART, Check, Evidence, Finding, known
 from provision import versions
 from provision.facts import ascend_driver
@@ -19,11 +19,10 @@ def _run(facts: Facts) -> Finding:
         return APART  # masked, or no answer: npu-tool tells of that
     table, output = shown
     running = table.driver_version or ""
-    banner = ascend_driver.line_of(output, "npu-smi", "Version") or f"driver {running}"
+    banner = lines.line_of(output, "npu-smi", "Version") or f"driver {running}"
     evidence = [Evidence(banner, output.source)]
     if file and file[0].version:
-        line = ascend_driver.line_of(file[1], "ersion=") or f"version {file[0].version}"
-        evidence.append(Evidence(line, file[1].source))
+        evidence.append(lines.version(*file))
         if versions.same_release(file[0].version, running) is False:
             values = {"running": running, "file": file[0].version}
             case = "mounted" if here.in_container(facts) else "reboot"

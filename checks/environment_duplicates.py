@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, present
-from provision.facts.installed import Oddity
+from checks.finding import APART, Check, Evidence, Finding, made_anew, present
+from provision.facts.oddities import Oddity
 from provision.facts.snapshot import Facts
 
 _SOURCE = "packaging.python.org, recording installed projects; pip: Ignoring invalid distribution"
 # The worst first. What was overwritten is broken for whoever imports it.
+_NEEDS = ("environment-python", "leftover-run", "stack-framework", "stack-packages")
 _ORDER = ("overwritten", "twice", "torn", "shadowed", "leftover")
 
 
 def _run(facts: Facts) -> Finding:
+    if facts.sent:  # a list of packages does not tell what is odd about them
+        return APART
     there = present(facts.environment)
     if not there.oddities:
         line = f"{len(there.packages)} packages, each once"
@@ -20,7 +23,7 @@ def _run(facts: Facts) -> Finding:
     worst = odd[0]
     values = {"names": ", ".join(worst.names), "where": worst.where[0] if worst.where else "",
               "count": str(len(odd))}  # fmt: skip
-    command = _command(worst, there.python)
+    command = _command(worst, there.python) if facts.foreign else made_anew(facts)
     return Finding("warning", worst.kind, values, [*map(_evidence, odd[:6])], command, _SOURCE)
 
 
@@ -39,4 +42,4 @@ def _command(odd: Oddity, python: str) -> str:
     return f"ls -d {odd.where[0]}" if odd.where else ""
 
 
-CHECK = Check("environment-duplicates", _run, needs=("environment-python",))
+CHECK = Check("environment-duplicates", _run, needs=_NEEDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, UnreadError, known, mended, ok, provision
+from checks.finding import Check, Evidence, Finding, UnreadError, known, made_anew, ok, provision
 from provision.facts.snapshot import Facts
 
 
@@ -17,9 +17,8 @@ def _run(facts: Facts) -> Finding:
         evidence = [Evidence(environment.problem, environment.python)]
         if facts.foreign:
             return Finding("error", "dead-other", {"python": environment.python}, evidence)
-        step = next((step.name for step in facts.stack.steps if step.kind == "venv"), None)
         values = {"python": environment.python}
-        return Finding("error", "dead", values, evidence, mended(facts, step), safe=True)
+        return Finding("error", "dead", values, evidence, made_anew(facts), safe=True)
     line = f"Python {environment.version}, {len(environment.packages)} packages"
     return ok(line, environment.python)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeVar
 
 import msgspec
@@ -98,6 +98,13 @@ def gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
 
 
+def names(values: Iterable[str], most: int = 5) -> str:
+    """Names for a sentence, of many only the first ones."""
+    values = list(values)
+    more = f" ... ({len(values)})" if len(values) > most else ""
+    return ", ".join(values[:most]) + more
+
+
 def moment(seconds: float) -> str:
     """A time (seconds since 1970) as every time zone writes it: `2026-11-29 20:50 UTC`."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
@@ -115,3 +122,8 @@ def mended(facts: Facts, step: str | None = None) -> str:
     of = facts.stack
     own = ("--release", release) if release in of.releases and release != of.default_release else ()
     return provision(facts.target, *own, *(("--from", step) if step else ()))
+
+
+def made_anew(facts: Facts) -> str:
+    """The command that makes the environment of Paddock's own stack from nothing."""
+    return mended(facts, next((one.name for one in facts.stack.steps if one.kind == "venv"), None))

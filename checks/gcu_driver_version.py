@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.finding import Check, Evidence, Finding, known
+from checks.lines import line_of
 from provision import versions
 from provision.facts import enflame
 from provision.facts.kernel import Kernel
@@ -47,7 +48,7 @@ def _tool(facts: Facts, driver: str) -> Finding | None:
     family = ".".join(driver.split(".")[:_FAMILY])
     if versions.begins(tool, family) is not False:
         return None
-    line = enflame.line_of(shown[1], "Driver Ver") or f"efsmi {tool}, driver {driver}"
+    line = line_of(shown[1], "Driver Ver") or f"efsmi {tool}, driver {driver}"
     values = {"tool": tool, "driver": driver}
     return Finding("warning", "tool", values, [Evidence(line, shown[1].source)], source=_SOURCE)
 

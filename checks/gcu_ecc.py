@@ -19,23 +19,25 @@ def _run(facts: Facts) -> Finding:
     cards = _modes(outputs)
     if not cards:
         raise UnreadError("efsmi shows no ECC")
-    kinds = {mode.lower() for _, mode, _ in cards}
-    evidence = [Evidence(line, "efsmi") for line, _, _ in cards]
+    kinds = {mode.lower() for _, mode, _, _ in cards}
+    evidence = [Evidence(line, source) for line, _, _, source in cards]
     if len(kinds) == 1:
         return Finding("ok", evidence=evidence[:10])
-    sizes = sorted({size for _, _, size in cards if size})
+    sizes = sorted({size for _, _, size, _ in cards if size})
     values = {"least": f"{sizes[0]} MiB" if sizes else "?",
               "most": f"{sizes[-1]} MiB" if sizes else "?"}  # fmt: skip
     return Finding("warning", "mixed", values, evidence, source=_SOURCE)
 
 
-def _modes(outputs: list[Output]) -> list[tuple[str, str, int | None]]:
-    """A line, the mode and the memory (MiB) of each card that tells its mode."""
+def _modes(outputs: list[Output]) -> list[tuple[str, str, int | None, str]]:
+    """A line, the mode, the memory (MiB) and the source of each card that tells its mode."""
     shown = enflame.table(outputs)
-    cards: list[Card | Device] = list(shown[0].cards) if shown else []
-    cards = cards or [device for device, _ in enflame.queried(outputs)]
+    cards: list[tuple[Card | Device, Output]] = (
+        [(card, shown[1]) for card in shown[0].cards] if shown else []
+    )
+    cards = cards or list(enflame.queried(outputs))
     return [(f"{one.device_id}: ECC {one.ecc}, {one.memory_total_mb or '?'} MiB", one.ecc,
-             one.memory_total_mb) for one in cards if one.ecc]  # fmt: skip
+             one.memory_total_mb, output.source) for one, output in cards if one.ecc]  # fmt: skip
 
 
 def _waiting(outputs: list[Output]) -> Finding | None:

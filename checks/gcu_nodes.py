@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from checks import here, lines
 from checks.finding import Check, Evidence, Finding, known
 from provision.facts import enflame
+from provision.facts.cards import LENT
 from provision.facts.nodes import Node
 from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "Enflame device plugin guide: /dev/gcu0 and on, /dev/gcuctl"
-_LENT = ("vfio-pci", "pci-stub")  # drivers that hold a card for a virtual machine
 
 
 def _run(facts: Facts) -> Finding:
@@ -29,7 +30,7 @@ def _run(facts: Facts) -> Finding:
         values = {"path": closed[0].path, "mode": closed[0].mode or "?",
                   "group": closed[0].group or str(closed[0].gid)}  # fmt: skip
         return Finding("error", "closed", values, _shown(closed), source=_SOURCE)
-    if wanted is not None and len(cards) < wanted and not _in_container(facts):
+    if wanted is not None and len(cards) < wanted and not here.in_container(facts):
         return Finding("error", "fewer", values, _shown(cards), "dmesg | grep -i enflame", _SOURCE)
     if cards and not any(node.path == "/dev/gcuctl" for node in nodes) and not _works(facts):
         return Finding("error", "control", values, _shown(cards), source=_SOURCE)
@@ -42,23 +43,17 @@ def _wanted(facts: Facts) -> int | None:
         return None
     cards = [card for card in facts.accelerators if card.vendor == enflame.VENDOR]
     # A card that is shared as virtual functions is used through them.
-    return sum(card.driver not in _LENT and not card.functions for card in cards)
+    return sum(card.driver not in LENT and not card.functions for card in cards)
 
 
 def _works(facts: Facts) -> bool:
     """Whether efsmi sees a card; the first drivers had no control node."""
-    shown = enflame.table([] if isinstance(facts.outputs, Unread) else facts.outputs)
+    shown = enflame.table(here.outputs(facts))
     return bool(shown and shown[0].cards)
 
 
-def _in_container(facts: Facts) -> bool:
-    """A container sees all cards on the bus, and the nodes of those that it was given."""
-    return not isinstance(facts.machine, Unread) and facts.machine.container is not None
-
-
-def _shown(nodes: list[Node]) -> list[Evidence]:
-    return [Evidence(f"{one.path} {one.kind} {one.mode or '?'} {one.owner or one.uid}:"
-                     f"{one.group or one.gid}", "/dev") for one in nodes[:10]]  # fmt: skip
+def _shown(some: list[Node]) -> list[Evidence]:
+    return lines.nodes(some[:10])
 
 
 CHECK = Check("gcu-nodes", _run, needs=("gcu-module",), devices=("gcu",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from checks.environment import plugin
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision import versions
 from provision.facts import enflame
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 from provision.facts.texts.packages import Package
 
 _SOURCE = "PaddleNLP llm/devices/gcu: dpkg -i topsfactor tops-sdk eccl topsaten"
@@ -38,12 +39,8 @@ def _none(facts: Facts, outputs: list[Output]) -> Finding:
     """None of them: rightly on a host whose containers have them, not where the plugin is."""
     if not enflame.lists_packages(outputs):
         raise UnreadError("dpkg -l, rpm -qa")
-    environment = facts.environment
-    plugin = not isinstance(environment, Unread) and environment is not None and any(
-        name.startswith("paddle") and name.endswith("gcu") for name in environment.packages
-    )  # fmt: skip
     evidence = [Evidence(f"none of {', '.join(enflame.TOPS)}", "dpkg -l, rpm -qa")]
-    if plugin:
+    if plugin(facts):
         return Finding("error", "none", {}, evidence, source=_SOURCE)
     return Finding("absent", "elsewhere", {}, evidence, source=_SOURCE)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from provision.facts import ascend_driver
+from provision.facts.kernel import Kernel
+from provision.facts.nodes import Node
+from provision.facts.pci import Device
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
 
@@ -10,6 +13,21 @@ from provision.facts.snapshot import Facts, Unread
 def outputs(facts: Facts) -> list[Output]:
     """The outputs, none where they could not be collected: for checks that only add from them."""
     return [] if isinstance(facts.outputs, Unread) else facts.outputs
+
+
+def nodes(facts: Facts) -> list[Node]:
+    """The device nodes, none where they could not be read."""
+    return [] if isinstance(facts.nodes, Unread) else facts.nodes
+
+
+def cards(facts: Facts) -> list[Device]:
+    """The accelerators on the bus, none where it could not be read."""
+    return [] if isinstance(facts.accelerators, Unread) else facts.accelerators
+
+
+def kernel(facts: Facts) -> Kernel | None:
+    """The kernel and its modules, None where they could not be read."""
+    return None if isinstance(facts.kernel, Unread) else facts.kernel
 
 
 def in_container(facts: Facts) -> bool:

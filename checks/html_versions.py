@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from provision import versions
-from provision.facts import ascend, enflame
+from provision.facts import ascend, ascend_driver, enflame
 from provision.facts.installed import Comparison, Environment
 from provision.facts.kernel import Kernel
 from provision.facts.questions import Output
@@ -80,6 +80,6 @@ def _found(facts: Facts, name: str) -> tuple[str | None, str]:
 def _driver(facts: Facts, outputs: list[Output]) -> tuple[str, str] | None:
     """The driver of the target's cards."""
     if facts.device == "npu":
-        return ascend.driver_version(outputs)
+        return ascend_driver.version(outputs)
     kernel = facts.kernel if isinstance(facts.kernel, Kernel) else None
     return enflame.driver_version(kernel, outputs)

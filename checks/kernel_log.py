@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from checks import here
 from checks.finding import Check, Evidence, Finding, known
 from checks.logs.catalogue import Failure, failures
 from provision.facts.cards import of_device
 from provision.facts.outputs import found
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import Facts
 from provision.facts.texts.modules import KernelLog
 
 _GROUPS = ("driver", "container", "machine")  # of the known failures
@@ -35,21 +36,20 @@ def _run(facts: Facts) -> Finding:
         command = f"paddock explain {failure.id}"
         return Finding("warning", "known", values, [line], command, failure.source)
     count = sum(len(log.lines) for log, _ in found(outputs, KernelLog))
-    return Finding("ok", evidence=[Evidence(f"lines of the drivers: {count}", "dmesg")])
+    return Finding("ok", evidence=[Evidence(f"lines of the drivers: {count}", logs[0].source)])
 
 
 def _known(outputs: list[Output]) -> Iterator[tuple[Failure, Evidence]]:
     """The known failures that the drivers' lines show, the newest first."""
-    rows = [one for one in failures().values() if one.group in _GROUPS]
     for log, output in found(outputs, KernelLog):
         for line in reversed([line for line in log.lines if _HARMLESS not in line]):
+            rows = [one for one in failures().values() if one.group in _GROUPS]
             yield from ((one, Evidence(line, output.source)) for one in rows if one.matches(line))
 
 
 def _link_errors(facts: Facts, logs: list[Output]) -> Iterator[tuple[str, Evidence]]:
     """Errors that the link of a card could not correct."""
-    accelerators = [] if isinstance(facts.accelerators, Unread) else facts.accelerators
-    slots = [card.slot for card in of_device(accelerators, facts.device)]
+    slots = [card.slot for card in of_device(here.cards(facts), facts.device)]
     for output in logs:
         for line in output.text.splitlines():
             slot = next((slot for slot in slots if slot in line), None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from checks.finding import APART, Check, Evidence, Finding, UnreadError, gib, known
-from provision.facts.snapshot import Facts, Unread
+from checks.here import in_container
+from provision.facts.snapshot import Facts
 
 _FOLDER = "/dev/shm"  # noqa: S108
 
@@ -19,8 +20,7 @@ def _run(facts: Facts) -> Finding:
     if size >= needs.shm:
         return Finding("ok", evidence=evidence)
     values = {"size": gib(size), "wanted": gib(needs.shm), "option": f"{needs.shm >> 20}m"}
-    inside = not isinstance(facts.machine, Unread) and facts.machine.container is not None
-    if inside:
+    if in_container(facts):
         return Finding("warning", "container", values, evidence, source=needs.source)
     command = f"mount -o remount,size={values['option']} {_FOLDER}"
     return Finding("warning", "host", values, evidence, command, needs.source)

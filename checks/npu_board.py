@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from checks.finding import APART, Check, Evidence, Finding, known
-from provision.facts.outputs import found
+from provision.facts import ascend_driver
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
-from provision.facts.texts.blocks import Block, Blocks
+from provision.facts.texts.blocks import Block
 
 _SOURCE = "hicann/driver, dcmi_get_device_compatibility: OK, NOK, UNKNOWN"
 _KIND = "npu-smi info -t board"
@@ -14,9 +14,8 @@ _LABEL = "Compatibility"
 
 
 def _run(facts: Facts) -> Finding:
-    blocks = [(block, output) for part, output in found(known(facts.outputs), Blocks)
-              if part.kind == _KIND for block in part.blocks
-              if block.values.get(_LABEL)]  # fmt: skip
+    blocks = [row for row in ascend_driver.blocks(known(facts.outputs), _KIND)
+              if row[0].values.get(_LABEL)]  # fmt: skip
     if not blocks:
         return APART
     bad = [row for row in blocks if row[0].values[_LABEL] == "NOK"]

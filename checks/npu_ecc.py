@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.finding import APART, Check, Evidence, Finding, known
-from provision.facts.outputs import found
+from provision.facts import ascend_driver
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
-from provision.facts.texts.blocks import Block, Blocks
+from provision.facts.texts.blocks import Block
 
 _SOURCE = "npu-smi info -t ecc: errors of two bits, and pages that were put out of use for them"
 _KIND = "npu-smi info -t ecc"
 
 
 def _run(facts: Facts) -> Finding:
-    blocks = [(block, output) for part, output in found(known(facts.outputs), Blocks)
-              if part.kind == _KIND for block in part.blocks]  # fmt: skip
+    blocks = ascend_driver.blocks(known(facts.outputs), _KIND)
     if not blocks:
         return APART
     bad = [(block, label, count, output) for block, output in blocks

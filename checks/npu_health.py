@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.lines import line_of
 from provision.facts import ascend_driver
-from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
-from provision.facts.texts.blocks import Block, Blocks
+from provision.facts.texts.blocks import Block
 
 _SOURCE = "npu-smi: OK, Warning, Alarm, Critical, UNKNOWN; Ascend/mind-cluster, fault codes"
 _KIND = "npu-smi info -t health"
@@ -35,8 +35,7 @@ class _Said(msgspec.Struct, frozen=True):
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     rows = list(_rows(outputs))
-    asked = [(block, output) for part, output in found(outputs, Blocks) if part.kind == _KIND
-             for block in part.blocks]  # fmt: skip
+    asked = ascend_driver.blocks(outputs, _KIND)
     worse = {one.npu for one in rows if one.low not in ("", "ok")}
     rows += [one for one in map(_asked, asked) if one.word and one.npu not in worse]
     if not rows:
@@ -73,7 +72,7 @@ def _rows(outputs: list[Output]) -> Iterator[_Said]:
     if shown := ascend_driver.table(outputs):
         for card in shown[0].cards:
             word = card.health or ""
-            line = ascend_driver.line_of(shown[1], f"| {card.npu_id} {card.name} ", word)
+            line = line_of(shown[1], f"| {card.npu_id} {card.name} ", word)
             evidence = Evidence(line or f"{card.npu_id} {card.name} {word}", shown[1].source)
             yield _Said(str(card.npu_id), word, evidence)
 

@@ -31,7 +31,8 @@ def _word(one: Hccn) -> str:
 
 
 def _evidence(one: Hccn, output: Output) -> Evidence:
-    return Evidence(f"{one.device_id}: {_LABEL}: {_word(one)}", output.source)
+    card = "" if one.device_id is None else f"NPU {one.device_id}: "
+    return Evidence(f"{card}{_LABEL}: {_word(one)}", output.source)
 
 
 CHECK = Check("npu-network", _run, devices=("npu",))

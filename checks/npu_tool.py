@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import PurePosixPath
 
 from checks import here
 from checks.finding import Check, Evidence, Finding, UnreadError, known
+from checks.lines import holder, last, line_of
+from checks.vendor_tool import answered
 from provision.facts import ascend_driver
 from provision.facts.outputs import found
 from provision.facts.questions import Output
@@ -19,7 +19,8 @@ _SOURCE = "hicann/driver: dcmi_interface_api.h, npu_smi.h; images/dcmi_codes.tom
 # Public reports of these codes: https://github.com/vllm-project/vllm-ascend/issues/2698 (-8005),
 # https://github.com/Ascend/cann-container-image/issues/46 (-8020), notes about a 310P (-9005).
 _CASES = {-8005: "internal", -8020: "busy", -9005: "board"}
-_COMMANDS = {"internal": "dmesg | tail -50", "busy": "cat /proc/uda/namespace_node"}
+_COMMANDS = {"internal": "dmesg | tail -50", "unreached": "dmesg | tail -50",
+             "busy": "cat /proc/uda/namespace_node"}  # fmt: skip
 _LIBRARY = re.compile(r"(lib[\w.+-]{1,80}\.so[\w.]{0,20}): cannot open shared object")
 _DENIED = re.compile(r"Permission denied|权限不够")
 
@@ -28,36 +29,29 @@ def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     shown = ascend_driver.table(outputs)
     if shown:
-        return _answered(facts, shown[1])
+        if facts.sent and (refused := next(filter(_refuses, outputs), None)):
+            return _sometimes(refused, shown[1])
+        line = line_of(shown[1], "npu-smi") or "answers"
+        return answered(facts, "npu-smi", line, shown[1], _SOURCE)
     asked = next((one for one in outputs if one.source == ascend_driver.TOOL), None)
     asked = asked or next((one for one in outputs if _tells(one)), None)
     if asked is None:
         raise UnreadError("npu-smi was not asked")
     if asked.problem == "absent":
-        return _absent(facts)
+        return _absent(facts, asked)
     if asked.problem == "silent":
-        evidence = [_last(asked), *_holders(facts)]
+        evidence = [last(asked), *_holders(facts)]
         return Finding("error", "silent", {}, evidence, "dmesg | tail -50", _SOURCE)
     return _failed(facts, asked)
 
 
-def _answered(facts: Facts, output: Output) -> Finding:
-    """It answers; whether a user finds it too."""
-    line = ascend_driver.line_of(output, "npu-smi") or "answers"
-    evidence = [Evidence(line, output.real or output.source)]
-    variables = facts.variables if isinstance(facts.variables, dict) else {}
-    folder = str(PurePosixPath(output.real).parent)
-    path = variables.get("PATH")
-    if not path or not output.real.endswith("/npu-smi") or folder in path.split(os.pathsep):
-        return Finding("ok", evidence=evidence)
-    command = f"export PATH=$PATH:{folder}"
-    return Finding("warning", "outside", {"folder": folder}, evidence, command, _SOURCE)
-
-
-def _absent(facts: Facts) -> Finding:
+def _absent(facts: Facts, asked: Output) -> Finding:
     """In a container it has to be mounted; on a host the driver brings it."""
-    case = "unmounted" if here.in_container(facts) else "absent"
-    evidence = [Evidence("no npu-smi", "PATH, /usr/local/bin, /usr/local/sbin")]
+    # Of a machine that was only told of, nobody saw whether the driver is there.
+    absent = "unfound" if facts.sent else "absent"
+    case = "unmounted" if here.in_container(facts) else absent
+    places = Evidence("no npu-smi", "PATH, /usr/local/bin, /usr/local/sbin")
+    evidence = [last(asked) if facts.sent else places]
     return Finding("error", case, {}, evidence, source=_SOURCE)
 
 
@@ -67,15 +61,30 @@ def _failed(facts: Facts, output: Output) -> Finding:
     if failure and failure.code is not None:
         return _coded(facts, failure, output)
     if library := _LIBRARY.search(output.text):
-        line = ascend_driver.line_of(output, library[1])
+        line = line_of(output, library[1])
         evidence, values = [_where(line, output)], {"library": library[1]}
         return Finding("error", "library", values, evidence, f"ldd {output.real}", _SOURCE)
     if _DENIED.search(output.text):
-        return Finding("error", "denied", {}, [_last(output)], f"ls -l {output.real}", _SOURCE)
+        return Finding("error", "denied", {}, [last(output)], f"ls -l {output.real}", _SOURCE)
     if output.problem or output.status or failure:
         values = {"status": "?" if output.status is None else str(output.status)}
-        return Finding("error", "fails", values, [_last(output)], source=_SOURCE)
-    return Finding("unknown", "layout", {}, [_last(output)], source=_SOURCE)
+        return Finding("error", "fails", values, [last(output)], source=_SOURCE)
+    return Finding("unknown", "layout", {}, [last(output)], source=_SOURCE)
+
+
+def _sometimes(refused: Output, shown: Output) -> Finding:
+    """Of two outputs one is an error: they were taken at two times, or at two places."""
+    failure = _failure(refused)
+    line = failure.text if failure else ""
+    evidence = [_where(line, refused), _where(line_of(shown, "npu-smi") or "answers", shown)]
+    values = {"code": str(failure.code if failure else "?")}
+    return Finding("warning", "sometimes", values, evidence, source=_SOURCE)
+
+
+def _refuses(output: Output) -> bool:
+    """Whether it is an error of the whole tool, not of one question."""
+    failure = _failure(output)
+    return failure is not None and failure.code in _CASES
 
 
 def _tells(output: Output) -> bool:
@@ -96,6 +105,8 @@ def _coded(facts: Facts, failure: Failure, output: Output) -> Finding:
     row = codes().get(code)
     meaning = "?" if row is None else row.zh if language() == "zh" else row.en
     case = _CASES.get(code, "code" if row else "code-unknown")
+    if case == "internal" and facts.sent:  # nobody saw the module, the nodes and the user
+        case = "unreached"
     values = {"code": str(code), "name": row.name if row else "?", "meaning": meaning}
     evidence = [_where(failure.text, output)]
     if case == "busy":
@@ -108,12 +119,7 @@ def _holders(facts: Facts) -> list[Evidence]:
     if isinstance(facts.holders, Unread):
         return []
     own = [one for one in facts.holders.holders if one.path.startswith("/dev/davinci")]
-    return [Evidence(f"{one.path}: {one.pid} {one.name or '?'}", "/proc/PID/fd")
-            for one in own[:5]]  # fmt: skip
-
-
-def _last(output: Output) -> Evidence:
-    return _where(ascend_driver.last_line(output), output)
+    return [holder(one) for one in own[:5]]
 
 
 def _where(line: str, output: Output) -> Evidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.cann import paddle
+from checks.environment import paddle
 from checks.finding import APART, Check, Evidence, Finding, present
 from provision import versions
 from provision.facts.snapshot import Facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from checks.cann import linkages
+from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding
 from provision.facts.linkage import Linkage
 from provision.facts.snapshot import Facts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from checks.cann import linkages, names
-from checks.finding import APART, Check, Evidence, Finding
+from checks.environment import linkages
+from checks.finding import APART, Check, Evidence, Finding, names
 from provision.facts.linkage import Linkage, Needed
 from provision.facts.snapshot import Facts
 

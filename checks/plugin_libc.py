@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.cann import linkages
+from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding
 from provision import versions
 from provision.facts.linkage import Linkage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.cann import linkages
+from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding, present
 from checks.plugin_cann import is_ours
 from provision.facts.linkage import Needed

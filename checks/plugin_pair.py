@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from checks.cann import FRAMEWORKS, frameworks, generation, plugin
+from checks.cann import generation
+from checks.environment import FRAMEWORKS, frameworks, plugin
 from checks.finding import APART, Check, Evidence, Finding, State, present
 from provision import pairs, versions
 from provision.facts.plugin import Plugin

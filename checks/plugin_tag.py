@@ -14,7 +14,7 @@ _SOURCE = "packaging.python.org, platform compatibility tags"
 def _run(facts: Facts) -> Finding:
     there = present(facts.environment)
     name = f"paddle-custom-{facts.device}"
-    tags = there.wheels.get(name) or there.wheels.get(f"paddle-{facts.device}")
+    tags = there.wheels.get(name)
     if not tags:  # it did not come as a wheel, or is not there at all
         return APART
     evidence = [Evidence(f"Tag: {tag}", name) for tag in tags[:4]]

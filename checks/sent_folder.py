@@ -6,14 +6,17 @@ import re
 import time
 from pathlib import Path
 
-from checks import doctor
+import msgspec
+
+from checks import doctor, sent_log
 from checks.doctor import FALLBACK, Report
 from provision import stack
 from provision.console import show
 from provision.errors import PaddockError
 from provision.facts import pci, sent
+from provision.facts.cards import device_types
 from provision.facts.questions import Output, questions
-from provision.facts.sent_files import read
+from provision.facts.sent_files import Sent, read
 from provision.paths import targets
 from provision.render import Safe, render
 from provision.words import text
@@ -28,7 +31,7 @@ def examine(target: str, folder: Path, *, json: bool = False) -> Report:
     `bad-option`, `unknown-target`, `snapshot-inside`, `bad-file`.
     """
     begin = time.monotonic()
-    found = read(folder)
+    found = _with_logs(read(folder), folder)
     if not found.outputs and not found.conflicts:
         files = ", ".join(found.unrecognised) or "-"
         shown = tuple(script().splitlines())
@@ -39,6 +42,17 @@ def examine(target: str, folder: Path, *, json: bool = False) -> Report:
     facts = sent.facts(loaded, found.outputs)
     findings = doctor.ask(facts)
     return Report(facts, findings, time.monotonic() - begin, found.time, found)
+
+
+def _with_logs(found: Sent, folder: Path) -> Sent:
+    """What a folder holds, with the logs in it that show known failures."""
+    logs = sent_log.logs(folder, found.unrecognised)
+    names = {log.real for log in logs}
+    return msgspec.structs.replace(
+        found,
+        outputs=[*found.outputs, *logs],
+        unrecognised=[name for name in found.unrecognised if name not in names],
+    )
 
 
 def script() -> str:
@@ -61,10 +75,12 @@ def _word(word: str) -> str:
 def _target(outputs: list[Output]) -> str:
     """The target by the cards, else by whose tools these outputs are of, else the fallback."""
     cards = sent.cards(outputs)
-    if isinstance(cards, list) and cards:
-        found = pci.target_for(cards)
-        return found if found in targets() else FALLBACK
-    devices = sent.devices(outputs)
+    types = {device_types()[card.vendor] for card in cards} if isinstance(cards, list) else set()
+    found = pci.target_for(cards) if isinstance(cards, list) and cards else None
+    if found in targets() or len(types) > 1:
+        return found or FALLBACK
+    # The checks of a type know its cards, also those that no target is for.
+    devices = types or sent.devices(outputs)
     known = [name for name in targets() if stack.load(stack.stack_file(name)).device in devices]
     if len(known) > 1:
         wanted = text("wanted.one-target", names=", ".join(known))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from checks import documented
 from checks.cann import folders
 from checks.finding import APART, Check, Evidence, Finding, known, present
 from provision import pairs, versions
@@ -12,6 +13,7 @@ from provision.facts.installed import Environment
 from provision.facts.snapshot import Facts, Unread
 
 _NPU = "torch-npu"
+_KIND = "torch_npu+cann"
 _AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 _LOADING = "2.5"  # the first torch that loads its backends by itself
 _SAME = "torch_npu's metadata: torch==the same version"
@@ -74,13 +76,11 @@ def _loads(facts: Facts, there: Environment, cann: str | None) -> Finding | None
 def _pair(there: Environment, cann: str | None) -> Finding:
     """The version against CANN's."""
     npu = there.packages[_NPU]
-    verdict = pairs.judge("torch_npu+cann", {"torch_npu": npu, "cann": cann or ""})
-    listed = [one for row in pairs.rows() if row.kind == "torch_npu+cann" and row.state != "fails"
-              and any(versions.same_release(npu, it) for it in row.versions["torch_npu"])
-              for one in row.versions["cann"]]  # fmt: skip
+    verdict = pairs.judge(_KIND, {"torch_npu": npu, "cann": cann or ""})
+    listed = documented.all_of(documented.naming(_KIND, "torch_npu", npu), "cann")
     if cann is None or verdict.state in ("documented", "observed") or not listed:
         return Finding("ok", evidence=_shown(there))
-    values = {"npu": npu, "cann": cann, "known": ", ".join(dict.fromkeys(listed))}
+    values = {"npu": npu, "cann": cann, "known": ", ".join(listed)}
     evidence = [*_shown(there), Evidence(f"CANN {cann}", "version files")]
     source = verdict.row.source if verdict.row else "Ascend/pytorch COMPATIBILITY.en.md"
     return Finding("warning", "cann", values, evidence, source=source)

@@ -45,12 +45,12 @@ def _help(task: str, flag: str) -> str:
 
 def _status(body: Callable[..., int], args: tuple[object, ...], kwargs: dict[str, object]) -> int:
     """The exit status of a task, whatever happens in it."""
-    from provision.guard import storage
+    from provision.guard import signals, storage
 
     json = bool(kwargs.get("json"))
     replace_closed()
     try:
-        with storage():
+        with storage(), signals():
             return body(*args, **kwargs)
     except KeyboardInterrupt:
         return report(PaddockError("interrupted"), json=json)

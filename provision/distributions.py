@@ -25,6 +25,16 @@ def installed(site_packages: Path) -> dict[tuple[str, str], Path]:
     return found
 
 
+def tags(site_packages: Path) -> dict[str, list[str]]:
+    """Normalised name -> the tags of its wheel, of each distribution that came as one."""
+    found = {}
+    for (name, _), place in installed(site_packages).items():
+        lines = record(place / "WHEEL").splitlines()
+        if own := [line[4:].strip() for line in lines if line.startswith("Tag:")]:
+            found[name] = own
+    return found
+
+
 def eggs(site_packages: Path) -> dict[str, str]:
     """Name -> version of what was installed the older way, with an `.egg-info` (Debian, conda)."""
     found = {}

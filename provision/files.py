@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.stream import standing
 from provision.words import text
 
 
 def write(option: str, file: str, data: bytes) -> None:
     """Write a document to a file, or to standard output where the file is `-`.
 
-    Raises PaddockError `bad-option` where there can be no such file.
+    Raises PaddockError `bad-option` where there can be no such file, `disk-full`.
     """
     if file == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        with standing(sys.stdout):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
         return
     try:
         _write(Path(file), data)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
-        wanted = text("wanted.writable", reason=error.strerror)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            raise PaddockError("disk-full", step="paddock", path=file) from None
+        reason = getattr(error, "strerror", None) or os.strerror(errno.ELOOP)
+        wanted = text("wanted.writable", reason=reason)
         raise PaddockError("bad-option", option=option, value=file, wanted=wanted) from None
 
 

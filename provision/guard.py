@@ -47,9 +47,10 @@ def storage() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        codes = {errno.ENOSPC: "disk-full", errno.EDQUOT: "disk-full", errno.EROFS: "read-only",
-                 errno.EACCES: "read-only", errno.EPERM: "read-only", errno.ENOTDIR: "read-only",
-                 errno.EEXIST: "read-only", errno.ENAMETOOLONG: "read-only"}  # fmt: skip
+        codes = {errno.ENOSPC: "disk-full", errno.EDQUOT: "disk-full", errno.EFBIG: "disk-full",
+                 errno.EROFS: "read-only", errno.EACCES: "read-only", errno.EPERM: "read-only",
+                 errno.ENOTDIR: "read-only", errno.EEXIST: "read-only",
+                 errno.ENAMETOOLONG: "read-only", errno.EBADF: "read-only"}  # fmt: skip
         if error.errno not in codes:
             raise
         raise PaddockError(

@@ -75,7 +75,7 @@ def judge(kind: str, versions: Mapping[str, str | None], generation: str | None 
     if kind not in KINDS:
         raise ValueError(kind)
     given = {name: value for name in kind.split("+") if (value := versions.get(name))}
-    fitting = [row for row in rows() if row.kind == kind and _is_for(row, generation)]
+    fitting = [row for row in rows() if row.kind == kind and is_for(row, generation)]
     holding = [row for row in fitting if _holds(row, given)]
     if holding:
         best = min(holding, key=lambda row: _rank(row, given))
@@ -105,12 +105,12 @@ def firmware_fits(
     return None if None in answers else False
 
 
-def _is_for(row: Row, generation: str | None) -> bool:
+def is_for(row: Row, generation: str | None) -> bool:
     """Whether a row speaks of a generation; where either is not known, it may."""
     return generation is None or row.generation in (None, generation)
 
 
-def _listed(version: str, listed: Iterable[str]) -> bool:
+def listed(version: str, listed: Iterable[str]) -> bool:
     """Whether a version is one of a row's."""
     return any(
         begins(version, one[:-2]) if one.endswith(".x") else same_release(version, one)
@@ -121,7 +121,7 @@ def _listed(version: str, listed: Iterable[str]) -> bool:
 def _agreeing(row: Row, given: Mapping[str, str]) -> frozenset[str]:
     """The names whose versions are the row's."""
     shared = row.versions.keys() & given.keys()
-    return frozenset(name for name in shared if _listed(given[name], row.versions[name]))
+    return frozenset(name for name in shared if listed(given[name], row.versions[name]))
 
 
 def _holds(row: Row, given: Mapping[str, str]) -> bool:

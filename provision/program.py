@@ -11,7 +11,8 @@ from invoke.program import Program
 
 from provision.console import report
 from provision.errors import PaddockError
-from provision.stream import replace_closed
+from provision.guard import storage
+from provision.stream import replace_closed, standing
 from provision.words import text
 
 # Invoke's others steer commands that its own runner starts; the tasks here start none with it.
@@ -25,6 +26,20 @@ class Paddock(Program):
         """Run the tasks that the arguments name; leaves with their status."""
         replace_closed()
         try:
+            with storage():
+                self._carry_out(argv)
+        except Exit as end:  # after a list, a help or a version
+            raise SystemExit(end.code) from None
+        except PaddockError as error:  # they could not be written
+            raise SystemExit(report(error, json=False)) from None
+        except ParseError as error:
+            raise SystemExit(report(self._explained(error), json="--json" in self.argv)) from None
+        except KeyboardInterrupt:
+            raise SystemExit(report(PaddockError("interrupted"), json=False)) from None
+
+    def _carry_out(self, argv: list[str] | None) -> None:
+        """What Invoke's own `run` does, without its answers to errors."""
+        try:
             self.create_config()
             self.parse_core(argv)
             self.parse_collection()
@@ -32,14 +47,15 @@ class Paddock(Program):
             self.parse_cleanup()
             self.update_config()
             self.execute()
-        except Exit as end:  # after a list, a help or a version
-            raise SystemExit(end.code) from None
-        except ParseError as error:
-            raise SystemExit(report(self._explained(error), json="--json" in self.argv)) from None
-        except KeyboardInterrupt:
-            raise SystemExit(report(PaddockError("interrupted"), json=False)) from None
-        except BrokenPipeError:  # the reader of a list or a help (`head`, a pager) has gone
-            sys.stdout = None
+        except Exit:
+            with standing(sys.stdout):
+                sys.stdout.flush()
+            raise
+        except OSError as error:
+            if error.filename:
+                raise
+            with standing(sys.stdout):  # a list or a help could not be written
+                raise
 
     def _explained(self, error: ParseError) -> PaddockError:
         """What the parser did not understand, with the nearest name that it would have."""

@@ -58,7 +58,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(json=as_json, label=label, document=document)
+    made.filters.update(json=as_json, label=label, line=line, document=document)
     return made
 
 
@@ -67,15 +67,20 @@ def as_json(value: object) -> Safe:
     return Safe(json.dumps(value, ensure_ascii=False))
 
 
+def line(value: object) -> Safe:
+    """A value within one line, as it is: for comments. Raises ValueError for a line break."""
+    text = str(value)
+    if "\0" in text or text.splitlines() not in ([], [text]):
+        raise ValueError(f"not one line: {text!r}")
+    return Safe(text)
+
+
 def label(value: object) -> Safe:
     """A value in double quotes of a Dockerfile, where nothing in it is expanded.
 
     Raises ValueError for a line break, which no instruction can hold.
     """
-    text = str(value)
-    if len(text.splitlines()) > 1 or text != text.strip("\r\n") or "\0" in text:
-        raise ValueError(f"no line of a Dockerfile: {text!r}")
-    return Safe('"' + re.sub(r'([\\"$])', r"\\\1", text) + '"')
+    return Safe('"' + re.sub(r'([\\"$])', r"\\\1", line(value)) + '"')
 
 
 def document(value: str) -> Safe:

@@ -24,7 +24,10 @@ def gather(argv: Sequence[str]) -> list[str]:
     end = rest.index("--") if "--" in rest else len(rest)
     flags = [word for word in rest[:end] if word.startswith("-") and word != "-"]
     files = [word for word in rest[:end] if word not in flags] + rest[end + 1 :]
-    return [*argv[: task + 1], *flags, SEPARATOR.join(files)]
+    joined = SEPARATOR.join(files)
+    if joined != "-" and joined.startswith("-"):  # else it would be taken for a flag
+        joined = SEPARATOR + joined
+    return [*argv[: task + 1], *flags, joined]
 
 
 def split(files: str) -> list[str]:

@@ -22,7 +22,7 @@ Requirement = Annotated[
 ]
 _RANGE = r"(?:[<>]=?\d+(?:\.\d+)*|[=!]=\d+(?:\.\d+)*(?:\.\*)?|~=\d+(?:\.\d+)+)"
 Specifier = Annotated[str, msgspec.Meta(pattern=rf"\A{_RANGE}(?:,{_RANGE})*\Z")]
-Reference = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][A-Za-z0-9._:/@-]*\Z")]
+Reference = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][A-Za-z0-9._:/@{}-]*\Z")]
 ResourceName = Annotated[str, msgspec.Meta(pattern=r"\A([a-z0-9.-]+/[A-Za-z0-9._-]+)?\Z")]
 Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal[
@@ -42,6 +42,8 @@ class Release(Table, frozen=True):
     """One named set of versions that go together, and where that is known from.
 
     `pins` are versions of what no package index has, by name: "driver", "cann", "tops", "plugin".
+    `tried` says where all of its steps, or for `lab` those of the host, have run; `defects` are
+    names of the sentences `defect.NAME`.
     """
 
     framework: list[Requirement]
@@ -49,6 +51,8 @@ class Release(Table, frozen=True):
     source: str
     seen: str
     pins: dict[Name, str] = msgspec.field(default_factory=dict)
+    tried: Literal["no", "lab", "machine", "hardware"] = "no"
+    defects: list[Name] = msgspec.field(default_factory=list)
 
 
 class Container(Table, frozen=True):
@@ -71,8 +75,9 @@ class Container(Table, frozen=True):
 class Image(Table, frozen=True):
     """What an image of the target is made from.
 
-    `bases` are the images to start from, by release; `packages` those of the system that the
-    result needs. It runs as `user`; where that is "", as root, and `root` says why.
+    `bases` are the images to start from, by release, `{machine}` standing for the processor; what a
+    vendor needs below Paddle is in them. `packages` are those of the system that the result needs.
+    It runs as `user`; where that is "", as root, and `root` says why.
     """
 
     bases: dict[str, Reference]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 
@@ -16,11 +19,26 @@ def say(stream: TextIO | None, line: str) -> None:
     if stream is None:
         return
     encoding = stream.encoding or "ascii"
-    try:
+    with standing(stream):
         stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
         stream.flush()
-    except BrokenPipeError:
+
+
+@contextlib.contextmanager
+def standing(stream: TextIO) -> Iterator[None]:
+    """What is written in here; from the first failure on all that follows is swallowed.
+
+    The reader's going is no failure. Raises OSError with the stream as its file where standard
+    output cannot be written; for standard error there is nobody to tell.
+    """
+    try:
+        yield
+    except OSError as error:
+        # Else Python tries once more at its end, and complains in its own words.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is sys.stderr or error.errno in (errno.EPIPE, errno.EIO):  # EIO: a lost terminal
+            return
+        raise OSError(error.errno, error.strerror, stream.name) from None
 
 
 def is_unicode(stream: TextIO | None) -> bool:
@@ -33,3 +51,13 @@ def replace_closed() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def pour(stream: TextIO | None, text: str) -> None:
+    """Write a text that a program will read: in UTF-8, whatever the locale says."""
+    if stream is None:
+        return
+    with standing(stream):
+        stream.flush()
+        stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+        stream.buffer.flush()

@@ -13,6 +13,7 @@ from typing import Final
 SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"No space left on device|os error 28\b|Disk quota exceeded", "disk-full"),
     (r"Read-only file system|os error 30\b|Permission denied|os error 13\b", "read-only"),
+    (r"list of missing tools", "tools-missing"),
     (r"^paddock: no end after", "step-hangs"),
     (r"^paddock: not the file of the plan", "package-unsound"),
     (r"Error in (SHA256|MD5|check)\w*|Unexpected archive size|Checksums do not", "package-unsound"),

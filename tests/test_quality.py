@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from provision.paths import targets
+from provision.stack import load, stack_file
 from tests.conftest import ROOT
 
 PYTHON = [p for top in ("provision", "checks") for p in sorted((ROOT / top).rglob("*.py"))]
@@ -89,16 +91,32 @@ def _stem(node: ast.JoinedStr) -> str:
     return "".join(re.findall(r"\A[a-z][a-z.-]*\.", start))
 
 
+def _quoted() -> set[str]:
+    """What the templates quote: the keys of texts, and what such keys begin with."""
+    files = sorted((ROOT / "templates").rglob("*.j2"))
+    texts = (path.read_text(encoding="utf-8") for path in files)
+    return {word for text in texts for word in re.findall(r"'([a-z][a-z.-]*)'", text)}
+
+
+def _defects() -> set[str]:
+    """The defects of releases that the stacks name."""
+    stacks = [load(stack_file(target)) for target in targets()]
+    return {one for its in stacks for release in its.releases.values() for one in release.defects}
+
+
 def test_every_text_is_asked_for() -> None:
     """By its literal key, or by a known stem and parts that are words of the code.
 
-    Such a part is a string (a case, a code), the name of a task, or that of a flag.
+    Such a part is a string (a case, a code), the name of a task or of a flag, or one of the data.
     """
     nodes = _nodes(CALLERS)
     literal = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     tasks = {n.name.replace("_", "-") for n in nodes if isinstance(n, ast.FunctionDef)}
     parts = literal | tasks | {n.arg.strip("_") for n in nodes if isinstance(n, ast.arg)}
+    parts |= _defects() | _quoted()
+    literal |= _quoted()
     stems = {stem for n in nodes if isinstance(n, ast.JoinedStr) and (stem := _stem(n))}
+    stems |= {word for word in _quoted() if word.endswith(".")}
     assert {"check.", "error.", "flag.", "task."} <= stems
     words = json.loads((ROOT / "templates" / "words.json").read_text(encoding="utf-8"))
     unused = [
@@ -110,7 +128,7 @@ def test_every_text_is_asked_for() -> None:
     assert not unused
 
 
-CALLED_ELSEWHERE = {"print_help"}  # Invoke calls it
+CALLED_ELSEWHERE = {"print_help", "readinto"}  # by Invoke, and by io.BufferedReader
 
 
 def test_everything_is_used() -> None:

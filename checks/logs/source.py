@@ -15,6 +15,7 @@ import zlib
 from typing import BinaryIO, cast
 
 from provision.errors import PaddockError
+from provision.words import text
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SAMPLE = 512  # bytes by which UTF-16 without a mark is known
@@ -29,7 +30,7 @@ class Log:
         self.name = name
         self._process: subprocess.Popen[bytes] | None = None
         try:
-            raw = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115, PTH123
+            raw = _standard_input() if name == "-" else open(name, "rb")  # noqa: SIM115, PTH123
             self._raw = stream = cast(io.BufferedReader, raw)
             head = stream.peek(_SAMPLE)
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name, a closed input
@@ -77,6 +78,13 @@ class Log:
             self._process.wait()
         if self.name != "-":
             self._raw.close()
+
+
+def _standard_input() -> BinaryIO:
+    """Raises ValueError where it is closed: Python has none then."""
+    if sys.stdin is None:
+        raise ValueError(text("read.no-input"))
+    return sys.stdin.buffer
 
 
 def _has_size(stream: io.BufferedReader) -> bool:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import msgspec
 
-from provision.facts import ascend_driver
 from provision.facts.folders import Folder
 from provision.facts.outputs import found
 from provision.facts.questions import Output
@@ -28,7 +27,7 @@ _ROOTS = (
     re.compile(r"(?P<root>/.+)/opp_kernel/version\.info"),
 )
 _PACKAGES = re.compile("Ascend-cann-(?:toolkit|nnae|nnrt)", re.I)  # what brings the runtime along
-_HOMES = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH")
+HOMES = ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH")
 Layout = Literal["old", "new", ""]
 
 
@@ -43,17 +42,6 @@ class Toolkit(msgspec.Struct, frozen=True):
     spelled: str
     layout: Layout
     output: Output
-
-
-def driver_version(outputs: Sequence[Output]) -> tuple[str, str] | None:
-    """The driver's version and where it was read: its file, else the table of npu-smi."""
-    file = ascend_driver.driver(outputs)
-    if file and file[0].version:
-        return file[0].version, file[1].source
-    shown = ascend_driver.table(outputs)
-    if shown and shown[0].driver_version:
-        return shown[0].driver_version, shown[1].source
-    return None
 
 
 def toolkits(outputs: Iterable[Output]) -> list[Toolkit]:
@@ -78,7 +66,7 @@ def on_path(tools: Iterable[Toolkit], folders: Iterable[Folder], variable: str) 
 def home(tools: Iterable[Toolkit], folders: Iterable[Folder]) -> Toolkit | None:
     """The toolkit that ASCEND_TOOLKIT_HOME, else ASCEND_HOME_PATH, names; None for none known."""
     tools, folders = list(tools), list(folders)
-    named = [one for name in _HOMES for one in folders if one.variable == name and one.real]
+    named = [one for name in HOMES for one in folders if one.variable == name and one.real]
     return next(filter(None, (owner(tools, folder) for folder in named)), None)
 
 

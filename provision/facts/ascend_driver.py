@@ -11,9 +11,10 @@ from provision.facts.kernel import Kernel
 from provision.facts.kernel_modules import Module, ModuleFile
 from provision.facts.outputs import found
 from provision.facts.questions import Output
+from provision.facts.texts.blocks import Block, Blocks
 from provision.facts.texts.npu_values import NpuInfo
 from provision.facts.texts.versions import VersionFile
-from provision.versions import within
+from provision.versions import parse, within
 
 VENDOR = "Huawei"  # in the catalogues of modules and nodes
 TOOL = "npu-smi info"
@@ -38,6 +39,17 @@ def firmware(outputs: Iterable[Output]) -> tuple[VersionFile, Output] | None:
     return _file(outputs, "firmware")
 
 
+def version(outputs: Iterable[Output]) -> tuple[str, str] | None:
+    """The driver's version and where it was read: its file, else the table of npu-smi."""
+    outputs = list(outputs)
+    file, shown = driver(outputs), table(outputs)
+    if file and file[0].version:
+        return file[0].version, file[1].source
+    if shown and parse(shown[0].driver_version or ""):
+        return shown[0].driver_version or "", shown[1].source
+    return None
+
+
 def install_info(outputs: Iterable[Output]) -> Info | None:
     """What the installers noted; None where the file is not there."""
     outputs = list(outputs)
@@ -50,6 +62,12 @@ def install_info(outputs: Iterable[Output]) -> Info | None:
 def table(outputs: Iterable[Output]) -> tuple[NpuInfo, Output] | None:
     """The table of `npu-smi info`, where it has at least one card."""
     return next((pair for pair in found(outputs, NpuInfo) if pair[0].cards), None)
+
+
+def blocks(outputs: Iterable[Output], kind: str) -> list[tuple[Block, Output]]:
+    """What one question of npu-smi, such as `npu-smi info -t ecc`, told of each NPU."""
+    return [(block, output) for part, output in found(outputs, Blocks) if part.kind == kind
+            for block in part.blocks]  # fmt: skip
 
 
 def unreadable(outputs: Iterable[Output], end: str) -> Output | None:
@@ -82,18 +100,6 @@ def fits(outputs: Iterable[Output]) -> bool | None:
     if within(versions[1], one[0].ranges) and within(versions[0], other[0].ranges):
         return True  # each names the other: then no rule of a newer driver is needed
     return pairs.firmware_fits(*versions, one[0].ranges, other[0].ranges)
-
-
-def line_of(output: Output, *words: str) -> str:
-    """The first line that has all of these words, "" for none."""
-    lines = (" ".join(line.split()) for line in output.text.splitlines())
-    return next((line for line in lines if all(word in line for word in words)), "")
-
-
-def last_line(output: Output) -> str:
-    """The last line that is not empty."""
-    lines = [line.strip() for line in output.text.splitlines() if line.strip()]
-    return lines[-1] if lines else "(nothing printed)"
 
 
 def _file(outputs: Iterable[Output], part: str) -> tuple[VersionFile, Output] | None:

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -15,11 +16,19 @@ import msgspec
 
 from provision.network import hide_secrets
 
+_AFTER = 2.0  # seconds for the end of a process that was killed
 _KEPT = 256 * 1024  # bytes of each stream: the end is what tells
+_MOST = 64 << 20  # bytes of a stream; a program that says more is ended: it would fill the disk
+_LOOK = 0.2  # seconds between two looks at how much was said
+# Waits for the end of this process, by whatever signal, and then ends a group of processes.
+_GUARD = 'read -r _; kill -KILL -- "-$1"'
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a program did. `status` is negative for a signal, None when the time limit cut it."""
+    """What a program did. `status` is negative for a signal, None when the time limit cut it.
+
+    One that says too much is ended with SIGKILL, and `err` tells it.
+    """
 
     status: int | None
     out: str
@@ -47,7 +56,7 @@ def run(
 ) -> Answer:
     """Run a program for at most `limit` seconds, in a session of its own, without input.
 
-    Raises OSError when it cannot be started.
+    It does not outlive this process, however that ends. Raises OSError when it cannot be started.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
@@ -59,21 +68,59 @@ def run(
             cwd=cwd,
             start_new_session=True,
         )
-        status = _wait(process, limit)
-        return Answer(status, _tail(out), _tail(err))
+        status = _wait(process, limit, (out, err))
+        much = f"\nmore than {_MOST >> 20} MiB of output" if _flooded((out, err)) else ""
+        return Answer(status, _tail(out), _tail(err) + much)
 
 
-def _wait(process: subprocess.Popen[bytes], limit: float) -> int | None:
+def _wait(
+    process: subprocess.Popen[bytes], limit: float, streams: Sequence[IO[bytes]]
+) -> int | None:
     """The exit status; past the limit the whole process group is killed and None returned."""
     try:
-        return process.wait(limit)
+        with _guarded(process.pid):
+            return _watched(process, limit, streams)
     except subprocess.TimeoutExpired:
         return None
     finally:
         # Also after a normal end: what it left running in its group would outlive this tool.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        _end(process.pid)
+        # Within a driver that hangs no signal ends it: then it is left alone.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_AFTER)
+
+
+def _watched(process: subprocess.Popen[bytes], limit: float, streams: Sequence[IO[bytes]]) -> int:
+    """The exit status; a flood of output is ended. Raises TimeoutExpired past the limit."""
+    end = time.monotonic() + limit
+    while (left := end - time.monotonic()) > _LOOK:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_LOOK)
+        if _flooded(streams):
+            _end(process.pid)
+    return process.wait(max(left, 0))
+
+
+def _flooded(streams: Sequence[IO[bytes]]) -> bool:
+    return any(os.fstat(stream.fileno()).st_size > _MOST for stream in streams)
+
+
+def _end(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _guarded(group: int) -> Iterator[None]:
+    """End a group of processes when this process ends meanwhile, also by SIGKILL."""
+    with subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD, "sh", str(group)], cwd="/", stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    ) as guard:  # fmt: skip
+        try:
+            yield
+        finally:
+            guard.kill()
 
 
 def _tail(stream: IO[bytes]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from provision import versions
+from provision.facts import pci
 from provision.facts.kernel import Kernel
 from provision.facts.outputs import found
 from provision.facts.questions import Output
@@ -24,6 +25,14 @@ def module_version(kernel: Kernel) -> tuple[str, str] | None:
     """Name and version of the loaded driver module; None where none tells its version."""
     loaded = {one.name: one.version for one in kernel.loaded or ()}
     return next(((name, loaded[name]) for name in MODULES if loaded.get(name)), None)  # type: ignore[return-value]
+
+
+def model(name: str) -> str | None:
+    """The model that efsmi calls `S60` or `Enflame S60`, None where no one model has the name."""
+    short = name.removeprefix("Enflame ").strip()
+    models = [one.name for one in pci.catalogue().models if one.vendor == VENDOR]
+    same = [one for one in models if one.removeprefix("Enflame ").split()[0] == short]
+    return same[0] if len(same) == 1 else None
 
 
 def table(outputs: Iterable[Output]) -> tuple[Efsmi, Output] | None:
@@ -69,9 +78,3 @@ def release_of(package: Package) -> str:
 def lists_packages(outputs: Iterable[Output]) -> bool:
     """Whether the system's packages were listed at all."""
     return any(kind.kind != "pip list" for kind, _ in found(outputs, Packages))
-
-
-def line_of(output: Output, *words: str) -> str:
-    """The first line that has all of these words, "" for none."""
-    lines = (" ".join(line.split()) for line in output.text.splitlines())
-    return next((line for line in lines if all(word in line for word in words)), "")

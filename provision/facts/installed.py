@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from provision.distributions import installed, pins
+from provision.distributions import installed, pins, tags
+from provision.facts import oddities
 from provision.facts.command import run
 from provision.site import Site
 from provision.stack import Layer
@@ -17,26 +18,13 @@ _LIMIT = 20.0  # seconds
 _ASK = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 
 
-class Oddity(msgspec.Struct, frozen=True):
-    """Something that an installer would not leave. `names` are distributions, `where` paths.
-
-    `twice`: two versions in one folder; `shadowed`: one in a folder that comes later; `leftover`:
-    the rest of a removed one (`~addle`); `torn`: a record without METADATA; `overwritten`: two
-    distributions brought the same file with different content.
-    """
-
-    kind: Literal["twice", "shadowed", "leftover", "torn", "overwritten"]
-    names: list[str]
-    where: list[str]
-
-
 class Environment(msgspec.Struct, frozen=True):
     """A Python environment. `version` is None when its interpreter does not answer.
 
     `site_packages` is "" when it has no such folder yet; of several it is the one with Paddle, else
-    the first. What follows is read for any environment, not only for a provisioned one: `folders`
-    are all such folders in their order, `wheels` the tags of each distribution's wheel, `program`
-    the file that really runs, `cxx` the compiler that builds extensions for it, "" when unknown.
+    the first. `wheels` are the tags of each distribution's wheel. Of one that Paddock did not make
+    it is also told which `kind` it is, all such `folders` in their order, `program`, the file that
+    really runs, and `cxx`, the compiler that builds extensions for it, "" when unknown.
     `own`: Paddock made it, so it is to be as its lock says.
     """
 
@@ -49,7 +37,7 @@ class Environment(msgspec.Struct, frozen=True):
     prefix: str = ""
     folders: list[str] = []
     wheels: dict[str, list[str]] = {}
-    oddities: list[Oddity] = []
+    oddities: list[oddities.Oddity] = []
     program: str = ""
     cxx: str = ""
     own: bool = True
@@ -80,9 +68,13 @@ def environment(site: Site) -> Environment | None:
     if not site.env.exists():
         return None
     folder = site.site_packages
-    packages = dict(installed(folder).keys()) if folder else {}
     version, problem = _answer(site.python)
-    return Environment(str(site.python), version, problem, packages, str(folder or ""))
+    if folder is None:
+        return Environment(str(site.python), version, problem, {})
+    return Environment(
+        str(site.python), version, problem, dict(installed(folder).keys()), str(folder),
+        wheels=tags(folder), oddities=oddities.find([folder]),
+    )  # fmt: skip
 
 
 def _answer(python: Path) -> tuple[str | None, str]:

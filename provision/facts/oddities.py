@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from provision.distributions import installed, normal, record
-from provision.facts.installed import Oddity
 
 # Folders that careless packages bring to the top level; nobody imports them.
 _STRAY = {"benchmarks", "doc", "docs", "examples", "scripts", "test", "tests", "tools"}
 _ENDS = (".py", ".so", ".pyi")
+
+
+class Oddity(msgspec.Struct, frozen=True):
+    """Something that an installer would not leave. `names` are distributions, `where` paths.
+
+    `twice`: two versions in one folder; `shadowed`: one in a folder that comes later; `leftover`:
+    the rest of a removed one (`~addle`); `torn`: a record without METADATA; `overwritten`: two
+    distributions brought the same file with different content.
+    """
+
+    kind: Literal["twice", "shadowed", "leftover", "torn", "overwritten"]
+    names: list[str]
+    where: list[str]
 
 
 def find(folders: Sequence[Path]) -> list[Oddity]:

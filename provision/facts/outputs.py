@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import os
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from provision.facts.questions import Output, ask, complete, concerns, questions
+from provision.facts.questions import Command, Output, ask, complete, concerns, questions
+from provision.facts.together import together
 from provision.network import hide_secrets
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _FILES = 64  # of one pattern
 
 
 def collect(devices: Iterable[str], root: Path = Path("/")) -> list[Output]:
-    """Ask everything that is about these device types, side by side.
+    """Ask everything that is about these device types, side by side; then about cards in trouble.
 
     A program that gave no answer within its limit is not asked again.
     """
@@ -32,28 +32,19 @@ def collect(devices: Iterable[str], root: Path = Path("/")) -> list[Output]:
     about = [one for one in asked.commands if concerns(one.device, wanted)]
     commands = [one for one in about if complete(one)]
     first = [one for one in commands if "{npu}" not in one.command]
-    outputs = together([functools.partial(ask, one) for one in first])
-    for one in commands:
-        if one not in first and not _silent(outputs, one.command[0]):
-            ids = unwell(outputs)
-            outputs += together([functools.partial(ask, one, number) for number in ids])
+    outputs = together([functools.partial(_answer, one) for one in first])
+    more = [one for one in commands if one not in first and not _silent(outputs, one.command[0])]
+    ids = unwell(outputs)
+    outputs += together([functools.partial(_answer, one, npu) for one in more for npu in ids])
     files = [one.file for one in asked.files if concerns(one.device, wanted)]
     return outputs + list(_files(files, root))
 
 
-def together(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """The results of calls that run side by side, in their order."""
-    results: dict[int, T] = {}
-
-    def work(place: int) -> None:
-        results[place] = calls[place]()
-
-    threads = [threading.Thread(target=work, args=(place,)) for place in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [results[place] for place in sorted(results)]
+def _answer(question: Command, npu: int | None = None) -> Output:
+    """The answer of one program, read while the slower ones are still at work."""
+    output = ask(question, npu)
+    parsed(output)
+    return output
 
 
 def found(outputs: Iterable[Output], kind: type[T]) -> Iterator[tuple[T, Output]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -75,7 +74,7 @@ def environment_at(path: Path) -> Environment:
         kind=kind,
         prefix=str(prefix),
         folders=[str(folder) for folder in folders],
-        wheels={name: tags for folder in reversed(folders) for name, tags in _wheels(folder)},
+        wheels={k: v for one in reversed(folders) for k, v in distributions.tags(one).items()},
         oddities=oddities.find(folders),
         program=answer.program if answer else "",
         cxx=answer.cxx if answer else "",
@@ -152,15 +151,6 @@ def _packages(folders: list[Path]) -> dict[str, str]:
         own = {**dict(distributions.eggs(folder)), **dict(distributions.installed(folder).keys())}
         found = {**own, **found}
     return dict(sorted(found.items()))
-
-
-def _wheels(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The tags of each distribution that came as a wheel."""
-    for (name, _), place in distributions.installed(folder).items():
-        lines = distributions.record(place / "WHEEL").splitlines()
-        tags = [line.removeprefix("Tag:").strip() for line in lines if line.startswith("Tag:")]
-        if tags:
-            yield name, tags
 
 
 def _main(folders: list[Path]) -> Path | None:

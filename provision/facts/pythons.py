@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from provision.facts.command import run
+from provision.facts.together import together
 
 Version = tuple[int, int]
 
@@ -22,18 +24,21 @@ def interpreters(
 ) -> Iterator[tuple[Path, Version]]:
     """The interpreters with an accepted version: the running one, then those on PATH, as found.
 
-    One is started only when the iteration reaches it and its name does not rule it out already;
-    one that does not answer (a shim of a version that is not installed) is left out.
+    Those on PATH are started only when the iteration reaches them, side by side, and only where
+    their names do not rule them out already; one that does not answer (a shim of a version that is
+    not installed) is left out.
     """
     running = Path(getattr(sys, "_base_executable", "") or sys.executable)
     seen = {running.resolve()}
     if accept(sys.version_info[:2]):
         yield running, sys.version_info[:2]
+    others: list[Path] = []
     for path, minor in _candidates():
-        if path.resolve() in seen or (minor is not None and not accept((3, minor))):
-            continue
-        seen.add(path.resolve())
-        version = version_of(path)
+        if path.resolve() not in seen and (minor is None or accept((3, minor))):
+            seen.add(path.resolve())
+            others.append(path)
+    versions = together([functools.partial(version_of, path) for path in others])
+    for path, version in zip(others, versions, strict=True):
         if version and accept(version):
             yield path, version
 

@@ -61,8 +61,13 @@ def _is_whole(listed: lspci.Lspci, output: Output) -> bool:
 
 
 def devices(sent: list[Output]) -> set[str]:
-    """The device types (`npu`, `gcu`) whose tools or files these outputs are of."""
-    kinds = {part.kind for output in sent if not output.problem for part in outputs.parsed(output)}
+    """The device types (`npu`, `gcu`) whose tools or files these outputs are of.
+
+    A script that asks for all tools is told of most that they are not there; who saves such an
+    answer alone, in a file without the command, missed that tool.
+    """
+    telling = (one for one in sent if not one.problem or one.source == one.real)
+    kinds = {part.kind for output in telling for part in outputs.parsed(output)}
     pairs = [(kind, begin) for kind in kinds for begin in _TELLING]
     of_vendor = {vendor.name: vendor.device for vendor in pci.catalogue().vendors}
     vendors = {of_vendor[name] for name in sent_host.vendors(sent) if name in of_vendor}

@@ -90,7 +90,8 @@ def _outputs(name: str, text: str) -> Iterator[Output]:
     """The parts of a file that are recognised, or that answer one of our questions anyhow."""
     asked = {" ".join(one.command) for one in questions().commands}
     for section in sections(text):
-        problem = "absent" if _ABSENT.fullmatch(section.text.strip()) else ""
+        said = [line for line in section.lines if line.strip() and not line.startswith("#")]
+        problem = "absent" if len(said) == 1 and _ABSENT.fullmatch(said[0].strip()) else ""
         output = Output(_source(section) or name, section.text, name, problem=problem)
         if outputs.parsed(output) or output.source in asked:
             yield output

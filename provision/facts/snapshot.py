@@ -116,6 +116,7 @@ def collect(
     given = _given(env) if env else None
     named = named_container.outputs(container) if container else []
     site = Site(stack.target)
+    environment = _begin(30, lambda: given or installed.environment(site))
     readings = {
         "machine": _begin(10, lambda: machine.collect(root)),
         "disk": _begin(10, disk.collect),
@@ -123,8 +124,8 @@ def collect(
         "compiler": _begin(70, compilers.collect),
         "settings": _begin(10, settings.collect),
         "accelerators": _begin(20, lambda: pci_text.collect(root)),
-        "environment": _begin(30, lambda: given or installed.environment(site)),
-        "comparison": _begin(30, lambda: None if given else _comparison(site, stack)),
+        "environment": environment,
+        "comparison": _begin(40, lambda: None if given else _comparison(environment(), stack)),
         "plugin": _begin(2 * loading.LIMIT + 30, lambda: _plugin(site, given, stack.device, fresh)),
         "leftover": _begin(10, lambda: leftover.collect(site)),
         "limits": _begin(10, lambda: limits.collect(root)),
@@ -208,7 +209,8 @@ def _python(wanted: str) -> Python:
     """The running interpreter and, where it does not fit, what else there is."""
     fits = bounds(wanted)
     fitting = next(pythons.interpreters(fits), None)
-    others = [] if fitting else [f"{path} ({a}.{b})" for path, (a, b) in pythons.interpreters()]
+    rest = () if fitting else pythons.interpreters(lambda version: not fits(version))
+    others = [f"{path} ({a}.{b})" for path, (a, b) in rest]
     version = ".".join(map(str, sys.version_info[:3]))
     return Python(sys.executable, version, wanted, fitting and str(fitting[0]), others)
 
@@ -226,8 +228,11 @@ def bounds(specifier: str) -> Callable[[pythons.Version], bool]:
     return lambda version: "{}.{}".format(*version) in exact
 
 
-def _comparison(site: Site, stack: Stack) -> installed.Comparison | None:
+def _comparison(
+    env: installed.Environment | Unread | None, stack: Stack
+) -> installed.Comparison | Unread | None:
     """The environment against its lock; None without an environment or without a lock."""
-    env = installed.environment(site)
+    if isinstance(env, Unread):
+        return env
     locks = IMAGES / stack.target / "locks"
     return installed.compare(env, locks, stack.default_release) if env else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from provision.errors import PaddockError
 from provision.facts import pci
 from provision.forms.wanted import Wanted
 from provision.render import embed
@@ -16,8 +17,15 @@ from provision.vendor import deps
 from provision.vendor.rows import Package, filled
 
 
+def complete(step: Step, wanted: Wanted) -> None:
+    """Nothing is installed without its hash. Raises PaddockError `stack-part` without a lock."""
+    if step.lock and not (lock := wanted.context.lock(step.lock)).is_file():
+        raise PaddockError("stack-part", step=step.name, file=lock)
+
+
 def commands(step: Step, wanted: Wanted) -> str:
-    """The script of a step."""
+    """The script of a step. Raises PaddockError `stack-part`."""
+    complete(step, wanted)
     if step.kind == "toolchain":
         return embed("forms/toolchain.sh.j2", {"managers": _managers(step, wanted)})
     template = "forms/given.sh.j2" if step.kind == "given" else KINDS[step.kind].template
@@ -26,22 +34,22 @@ def commands(step: Step, wanted: Wanted) -> str:
 
 def holds(step: Step, wanted: Wanted) -> str:
     """A condition of the shell: whether the machine is so already; "" where it cannot tell."""
-    template = f"forms/holds/{step.kind}.sh.j2"
+    values = _looked_for(step, wanted)
+    return "" if values is None else embed(f"forms/holds/{step.kind}.sh.j2", values)
+
+
+def _looked_for(step: Step, wanted: Wanted) -> Mapping[str, object] | None:
+    """What shows that the machine is so; None for a kind of step that no machine shows."""
     match step.kind:
-        case "toolchain":
-            return embed(template, {})
-        case "account":
-            return embed(template, {"account": step.account})
+        case "vendor":
+            return _shown(wanted.stack.packages[step.package or ""], wanted)
         case "card":
             rows = [row for row in pci.catalogue().models if row.target == wanted.stack.target]
-            return embed(template, {"ids": [f"0x{row.vendor}:0x{row.device}" for row in rows]})
-        case "vendor":
-            return embed(template, _shown(wanted.stack.packages[step.package or ""], wanted))
-        case "debs":
-            return embed(template, {"debs": list(step.debs)})
-        case "loaded":
-            return embed(template, {"modules": list(step.modules)})
-    return ""
+            return {"ids": [f"0x{row.vendor}:0x{row.device}" for row in rows]}
+        case "toolchain" | "account" | "debs" | "loaded":
+            return {"account": step.account, "debs": list(step.debs),
+                    "modules": list(step.modules)}  # fmt: skip
+    return None
 
 
 def packages(step: Step, wanted: Wanted) -> list[tuple[str, str, str, Package]]:
@@ -69,8 +77,8 @@ def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
             row = context.stack.packages[step.package or ""]
             return {
                 "file": files[0], "files": [], "is_new": False, "arguments": row.install,
-                "limit": row.limit, "output": context.site.output(step.name), "notes": context.site.notes,
-                "reboot": row.reboot, "mark": context.site.reboot, "debs": files[1:],
+                "limit": row.limit, "output": context.site.output(step.name), "debs": files[1:],
+                "reboot": row.reboot, "mark": context.site.reboot, "notes": context.site.notes,
                 "packages": list(step.debs),
             }  # fmt: skip
     return KINDS[step.kind].values(step, context)
@@ -85,12 +93,12 @@ def _managers(step: Step, wanted: Wanted) -> dict[str, str]:
 
 
 def _shown(row: Package, wanted: Wanted) -> dict[str, object]:
-    """Where the installed version is told, and which is wanted."""
+    """Where the installed version is told, and which is wanted; "" for any."""
     known = deps.known(wanted.context)
     file = filled(row.shows, known) if row.shows else ""
     expression = rf"s/^{row.key}[[:space:]]*=[[:space:]]*\([^[:space:]]*\).*/\1/p"
     return {"file": file, "expression": expression, "module": row.module,
-            "version": known[row.pin]}  # fmt: skip
+            "version": known.get(row.pin, "")}  # fmt: skip
 
 
 def _moved(value: Any, wanted: Wanted) -> Any:

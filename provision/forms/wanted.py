@@ -11,7 +11,7 @@ from provision.stack import Stack
 from provision.steps.base import Context
 
 HOME = Path("/opt/paddock")
-MACHINE = "x86_64"
+MACHINES = ("x86_64", "aarch64")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Wanted:
     folder: Path
     release: str
     home: Path = HOME
-    machine: str = MACHINE
+    machine: str = MACHINES[0]
     base: str = ""
     image: str = ""
     cards: tuple[int, ...] = (0,)
@@ -36,8 +36,6 @@ class Wanted:
     syntax: str = ""
     privileged: bool = False
     secrets: tuple[str, ...] = ()
-    with_packages: bool = False
-    """Whether the folder of the build has one with vendors' packages, `packages`."""
 
     @property
     def places(self) -> Places:

@@ -39,8 +39,7 @@ def known(context: Context) -> dict[str, str]:
 
 def wanted(package: Package, context: Context) -> str | None:
     """The name of the file that is wanted; None where this release needs no such package."""
-    name = package.name(known(context))
-    return filled(name, known(context)) if name else None
+    return next((filled(name, known(context)) for name in package.names(known(context))), None)
 
 
 def find(package: Package, context: Context) -> Found | None:
@@ -48,19 +47,26 @@ def find(package: Package, context: Context) -> Found | None:
 
     Raises PaddockError `package-several` where files of two versions would do.
     """
-    name = package.name(known(context))
-    if name is None or context.deps is None:
+    expected = wanted(package, context)
+    if expected is None or context.deps is None:
         return None
     files = list(_files(context))
-    matching = [path for path in files if pattern(name, known(context)).fullmatch(path.name)]
-    if len({path.name for path in matching}) > 1:
-        names = ", ".join(sorted({path.name for path in matching}))
-        raise PaddockError("package-several", files=names, folder=context.deps)
-    if matching:
-        return Found(matching[0], tuple(_others(name, context, files, matching[0])))
+    for name in package.names(known(context)):
+        if matching := [one for one in files if pattern(name, known(context)).fullmatch(one.name)]:
+            return _chosen(name, matching, files, context)
     archive = next(iter(_archives(package, context)), None)
-    expected = filled(name, known(context))
     return Found(place(archive, context) / expected, (), archive) if archive else None
+
+
+def _chosen(name: str, matching: list[Path], files: list[Path], context: Context) -> Found:
+    """The file of that name. Raises PaddockError `package-several`.
+
+    Two spellings of one processor are one file; two versions where the release pins none are not.
+    """
+    names = sorted({path.name for path in matching})
+    if "*" in name and len(names) > 1:
+        raise PaddockError("package-several", files=", ".join(names), folder=context.deps)
+    return Found(matching[0], tuple(_others(name, context, files, matching[0])))
 
 
 def archives(context: Context, steps: Iterable[Step]) -> list[Path]:

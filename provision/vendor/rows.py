@@ -23,12 +23,13 @@ _PIN = re.compile(r"{([a-z0-9_-]+)}")
 class Package(Table, frozen=True):
     """One package, who hands it out, and what shows that it is installed.
 
-    `files` are names, the first whose pins the release has (and that of `only_with`), `archives`
-    what it may be packed in. One of `shows` (a file with a line `key`=VERSION), `module` (a kernel
-    module's version) and `distribution` (of Python) tells the version that `pin` wants. `remove` is
-    the command that removes it, or the flags with which the package itself does. `reboot` is a
-    pattern of what the installer prints where the machine has to start anew; `limit` is when it
-    counts as hung, in seconds. `sha256` has the digests that are published, by file name.
+    `files` are its names, those whose pins the release has (and that of `only_with`), the usual one
+    first; `archives` are what it may be packed in. One of `shows` (a file with a line
+    `key`=VERSION), `module` (a kernel module's version) and `distribution` (of Python) tells the
+    version that `pin` wants. `remove` is the command that removes it, or the flags with which the
+    package itself does. `reboot` is a pattern of what the installer prints where the machine has to
+    start anew; `limit` is when it counts as hung, in seconds. `sha256` has the digests that are
+    published, by file name.
     """
 
     files: list[FileName]
@@ -50,11 +51,11 @@ class Package(Table, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1)] = 1800
     sha256: dict[FileName, Sha256] = msgspec.field(default_factory=dict)
 
-    def name(self, known: dict[str, str]) -> str | None:
-        """The first of `files` whose pins are all known; None where the release needs none."""
+    def names(self, known: dict[str, str]) -> list[str]:
+        """Those of `files` whose pins are all known; none where the release needs no such file."""
         if self.only_with and self.only_with not in known:
-            return None
-        return next((name for name in self.files if matches(name, known)), None)
+            return []
+        return [name for name in self.files if matches(name, known)]
 
 
 def filled(text: str, known: dict[str, str]) -> str:

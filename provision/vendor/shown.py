@@ -34,7 +34,7 @@ def shown(package: Package, context: Context) -> Shown:
     version, file = _version(package, context)
     if version is None:
         return Shown("absent")
-    pinned = known(context)[package.pin] if package.pin else version
+    pinned = known(context).get(package.pin, version)
     return Shown(_state(version, pinned), version, file)
 
 

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from provision.errors import PaddockError
 
@@ -57,6 +57,14 @@ def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
             content = whole.extractfile(member) if member.isreg() else None
             if content:
                 yield member.name, member.size, content
+        _read_out(whole.fileobj)
+
+
+def _read_out(stream: Any) -> None:
+    """Read to the end, where the packer's checksum stands: a cut one raises EOFError."""
+    for _ in range(LIMIT >> 20):
+        if not stream or not stream.read(1 << 20):
+            return
 
 
 def _zipped(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -16,8 +16,8 @@ from checks.finding import Finding
 from checks.registry import CHECKS
 from provision import words
 from provision.facts import ascend
-from provision.facts.installed import Oddity
 from provision.facts.linkage import Needed, Unversioned, collect
+from provision.facts.oddities import Oddity
 from provision.facts.process_libraries import Levels
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from checks.doctor import ask
+from provision.facts import container_engine
 from provision.facts.limits import UNLIMITED, Limit
 from provision.facts.questions import Command, Output
 from provision.facts.questions import ask as ask_program
@@ -74,6 +75,32 @@ CASES: list[tuple[str, str, dict[str, Output]]] = [
     ("docker-runc", "unknown version", runc("unknown")),
     ("docker-runc", "unknown unread", {"version": Output("")}),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ({"Engine": "20.10.12", "containerd": "1.5.9", "enflame": "1.1.3"}, "1.1.3"),
+        ({"ascend": "1.1.13", "docker-init": "0.19.0"}, "1.1.13"),
+        ({"rootlesskit": "2.0.2", "slirp4netns": "1.2.1", "runc": "1.2.5"}, "1.2.5"),
+        ({"Engine": "28.1", "containerd": "1.7", "crun": "1.14", "docker-init": "0.19.0"}, None),
+        ({"rootlesskit": "2.0.2", "VPNKit": "1"}, None),
+    ],
+)
+def test_runc_has_the_name_of_the_runtime_by_default(
+    parts: dict[str, str], wanted: str | None
+) -> None:
+    rows = [{"Name": name, "Version": version} for name, version in parts.items()]
+    client = {"Version": "28.1", "ApiVersion": "1.45"}
+    text = "\n".join(
+        ["Client:", " Version: 28.1", " API version: 1.45", "", "Server:"]
+        + [f" {name}:\n  Version: {version}" for name, version in parts.items()]
+    )
+    asked = json.dumps({"Client": client, "Server": {"Version": "28.1", "Components": rows}})
+    for said in (asked, text):
+        output = Output("docker version", said, "/usr/bin/docker", 0)
+        found = container_engine.runc_version([output])
+        assert (found and found[0]) == wanted
 
 
 def test_every_sentence_belongs_to_a_case() -> None:

@@ -130,7 +130,10 @@ CASES: list[tuple[str, str, dict[str, Output], dict[str, Any]]] = [
      | version(DRIVER, "Version=24.1.0", "package_version=24.1.0"), {}),
     ("driver-firmware", "unknown closed",
      {FIRMWARE: Output(FIRMWARE, "Permission denied", FIRMWARE, problem="unreadable")}, {}),
-    ("driver-target", "warning older", smi(table(driver="22.0.4", tool="22.0.4")), {}),
+    ("driver-target", "warning older", version(DRIVER, "Version=22.0.4", "package_version=22.0.4"),
+     {}),
+    ("driver-target", "warning older", smi(table(driver="22.0.4", tool="22.0.4"))
+     | without(DRIVER), {}),
     ("driver-occupied", "warning held", smi(table(driver="23.0.3", tool="23.0.3")), HELD),
 ]  # fmt: skip
 

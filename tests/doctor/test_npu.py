@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from checks import sent_folder
 from checks.doctor import ask
+from checks.finding import Evidence
 from provision.facts.nodes import Holder, Holders
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
@@ -278,6 +280,30 @@ def test_enflame_cards_are_counted_too(healthy: Facts) -> None:
     assert states(gcu(healthy, accelerators=[other] * 2), mine)["accelerator-generation"] == (
         "error other"
     )
+
+
+LINE = "[ascend] [uda] [ERROR] [uda_open 17] <npu-smi:41,41> Conflict open udevid. (udevid=2)"
+
+
+@pytest.mark.parametrize(
+    ("text", "check", "line"),
+    [("link status: DOWN", "npu-network", "link status: DOWN"), (LINE, "kernel-log", LINE)],
+)
+def test_one_line_that_somebody_sent_suffices(
+    tmp_path: Path, text: str, check: str, line: str
+) -> None:
+    (tmp_path / "notes.txt").write_text(f"{text}\n")
+    report = sent_folder.examine("", tmp_path)
+    assert report.facts.device == "npu"
+    finding = next(one for one in report.findings if one.id == check)
+    assert (finding.state, finding.evidence) == ("warning", [Evidence(line, "notes.txt")])
+
+
+def test_one_line_of_the_other_vendor(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("enflame 0000:41:00.0: card 0 is ready\n")
+    report = sent_folder.examine("", tmp_path)
+    assert report.facts.device == "gcu"
+    assert next(one for one in report.findings if one.id == "kernel-log").state == "ok"
 
 
 @pytest.mark.parametrize("name", ["accelerators", "outputs"])

@@ -24,7 +24,20 @@ from provision.facts.snapshot import UNSENT, Facts
 from provision.stack import load, stack_file
 from tests.conftest import Cli
 from tests.read.drawn import npu_table
-from tests.read.samples import B3, DRIVER, EFSMI, FIRMWARE, LSPCI_N, LSPCI_NN, PIP, b3
+from tests.read.samples import (
+    A3,
+    A3_DIES,
+    B3,
+    DRIVER,
+    EFSMI,
+    EFSMI_NEW,
+    FIRMWARE,
+    FIRST_910B,
+    LSPCI_N,
+    LSPCI_NN,
+    PIP,
+    b3,
+)  # fmt: skip
 
 RECORDINGS = os.environ.get("PADDOCK_TEST_RECORDINGS", "")
 UNAME = "Linux box 5.10.0-60.18 #1 SMP Thu Jan 1 00:00:00 UTC 2026 aarch64 GNU/Linux\n"
@@ -107,6 +120,10 @@ def test_a_machine_of_outputs(tmp_path: Path) -> None:
         ({"a": DRIVER}, "ascend910b"),
         ({"a": UNAME}, "loopback"),
         ({"a": f"{UNAME}$ npu-smi info\nbash: npu-smi: command not found\n"}, "loopback"),
+        ({"a": "# on the host\nbash: npu-smi: command not found\n"}, "ascend910b"),
+        ({"a": "28:00.0 1200: 19e5:d801 (rev 20)\n"}, "ascend910b"),
+        ({"a": "28:00.0 1200: 1e36:c033 (rev 01)\n"}, "s60"),
+        ({"a": "28:00.0 1200: 19e5:d801 (rev 20)\n29:00.0 1200: 1e36:c035\n"}, "s60"),
     ],
 )
 def test_the_target_is_what_the_outputs_show(
@@ -121,6 +138,65 @@ def test_outputs_of_two_kinds_of_cards_need_the_target(tmp_path: Path) -> None:
         facts_of(folder(tmp_path, a=EFSMI, b=TABLE))
     assert "ascend910b" in str(caught.value) and "s60" in str(caught.value)
     assert facts_of(tmp_path, "s60").target == "s60"
+
+
+REFUSED = "dcmi module initialize failed. ret is -8005\n"
+FIRST_TABLE = npu_table(B3, FIRST_910B, [])
+
+
+@pytest.mark.parametrize(
+    ("files", "check", "expected"),
+    [
+        ({"a": REFUSED}, "npu-tool", "error unreached"),
+        ({"a": REFUSED, "b": TABLE}, "npu-tool", "warning sometimes"),
+        ({"a": TABLE}, "npu-tool", "ok ok"),
+        ({"a": "sh: 1: npu-smi: not found\n"}, "npu-tool", "error unfound"),
+        ({"a": FIRST_TABLE}, "accelerator-generation", "error other"),
+        ({"a": npu_table(A3, A3_DIES, [])}, "accelerator-generation", "error other"),
+        ({"a": TABLE}, "accelerator-generation", "ok ok"),
+        ({"a": npu_table(B3, [b3(0)._replace(name="910B")], [])}, "accelerator-generation",
+         "unknown unsent"),
+        ({"a": EFSMI}, "accelerator-generation", "ok ok"),
+        ({"a": EFSMI_NEW}, "accelerator-generation", "error other"),
+        ({"a": EFSMI}, "gcu-ecc", "warning mixed"),
+    ],
+)  # fmt: skip
+def test_one_output_tells_the_cause(
+    tmp_path: Path, files: dict[str, str], check: str, expected: str
+) -> None:
+    report = sent_folder.examine("", folder(tmp_path, **files))
+    found = next(one for one in report.findings if one.id == check)
+    assert f"{found.state} {found.case or 'ok'}" == expected
+    assert found.state == "ok" or found.case == "unsent" or found.evidence
+
+
+LOG = """\
+Traceback (most recent call last):
+  File "run.py", line 3, in <module>
+ImportError: libascend_hal.so: cannot open shared object file: No such file or directory
+RuntimeError: Failed to load the backend extension: torch_npu.
+"""
+
+
+@pytest.mark.parametrize("beside", [{}, {"card": TABLE}])
+def test_a_log_tells_the_first_cause(tmp_path: Path, beside: dict[str, str]) -> None:
+    report = sent_folder.examine("", folder(tmp_path, run_log=LOG, notes="hello\n", **beside))
+    found = next(one for one in report.findings if one.id == "sent-log")
+    assert (found.state, found.case, found.command) == ("warning", "known", "paddock explain K097")
+    assert [line.where for line in found.evidence] == ["run.log"] * len(found.evidence)
+    assert report.sent and report.sent.unrecognised == ["notes"]
+
+
+def test_a_log_is_kept_by_its_telling_lines_without_secrets(tmp_path: Path) -> None:
+    proxy = "http://me:secret-7@proxy:80 "
+    long = "x" * 9000 + proxy + LOG.splitlines()[2] + "y" * 9000
+    report = sent_folder.examine("", folder(tmp_path, run_log="fine\n" * 9 + long, big=b"\0" * 99))
+    texts = [one.text for one in known(report.facts.outputs)]
+    assert len(texts) == 1 and "libascend_hal.so" in texts[0] and len(texts[0]) < 2000
+    assert "secret-7" not in texts[0] and "fine" not in texts[0]
+    with pytest.raises(PaddockError) as caught:
+        sent_folder.examine("", folder(tmp_path / "other", notes="hello\n"))
+    assert caught.value.key == "nothing-sent"
 
 
 def test_no_card_in_some_lines_of_lspci_is_not_no_card(tmp_path: Path) -> None:

@@ -150,6 +150,17 @@ def test_a_witness_holds_until_the_file_changes(tmp_path: Path) -> None:
     assert not witness.holds()
 
 
+def test_a_witness_holds_in_a_layer_of_an_image(tmp_path: Path) -> None:
+    """A layer is a tar archive, which keeps whole seconds."""
+    file = tmp_path / "file"
+    file.write_text("x")
+    os.utime(file, ns=(1, 1_700_000_000_123_456_789))
+    witness = Witness.of(file)
+    for nanoseconds, holds in ((0, True), (1, False), (123_456_789, True), (10**9, False)):
+        os.utime(file, ns=(1, 1_700_000_000_000_000_000 + nanoseconds))
+        assert witness.holds() is holds
+
+
 def test_a_journal_that_is_not_there_is_empty(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert not list(Journal(tmp_path / "none").entries())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -28,6 +30,19 @@ def test_a_command_that_hangs_is_cut_with_its_children(tmp_path: Path) -> None:
     assert time.monotonic() - begin < 2
     time.sleep(2.5)
     assert not mark.exists()
+
+
+def test_a_command_that_no_signal_ends_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a tool that waits within a driver: it is there still when the limit is over."""
+    groups: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: groups.append(group))
+    begin = time.monotonic()
+    answer = run(["sh", "-c", "echo begun; exec sleep 60"], 0.5)
+    seconds = time.monotonic() - begin
+    monkeypatch.undo()
+    os.killpg(groups[0], signal.SIGKILL)
+    assert (answer.status, answer.out) == (None, "begun\n")
+    assert seconds < 6
 
 
 def test_what_a_command_says(tmp_path: Path) -> None:
@@ -62,6 +77,18 @@ def test_interpreters_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = list(pythons.interpreters(lambda version: version >= (3, 98)))
     assert found == [(tmp_path / "b/python3.98", (3, 98))]
     assert started.exists() and not (tmp_path / "started").exists()
+
+
+def test_interpreters_on_path_are_asked_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answers only when the other one was started."""
+    for own, other in ((97, 98), (98, 97)):
+        wait = f"until [ -e {tmp_path}/{other} ]; do sleep 0.05; done"
+        script(tmp_path / f"bin/python3.{own}", f"touch {tmp_path}/{own}; {wait}; echo 3.{own}\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    found = list(pythons.interpreters(lambda version: version > (3, 90)))
+    assert [version for _, version in found] == [(3, 98), (3, 97)]
 
 
 @pytest.mark.parametrize(

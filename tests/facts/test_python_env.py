@@ -12,7 +12,7 @@ import pytest
 
 from provision.errors import PaddockError
 from provision.facts import oddities
-from provision.facts.installed import Oddity
+from provision.facts.oddities import Oddity
 from provision.facts.python_env import environment_at
 
 VERSION = ".".join(map(str, sys.version_info[:3]))

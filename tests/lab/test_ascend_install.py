@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.vendor import ascend
+from tests.lab.vendor import ascend, wheels
 from tests.lab.vendor.bare import DEPS, Bare, bare
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-STEPS = ("card", "system", "account", "driver", "firmware", "loaded", "toolkit", "kernels")
+STEPS = ("card", "system", "toolchain", "account", "driver", "firmware", "loaded", "toolkit",
+         "kernels")  # fmt: skip
 HOST = f"--target ascend910b --deps {DEPS} --only " + ",".join(f"host/{name}" for name in STEPS)
 ORDER = ["driver", "firmware", "kernels", "toolkit"]
 RUN = f"Ascend-hdk-910b-npu-driver_{ascend.DRIVER}_linux-x86-64.run"
@@ -71,6 +72,21 @@ def test_a_bare_host_is_set_up_over_a_reboot_and_back(box: Bare) -> None:
     assert box.run("id HwHiAiUser").returncode != 0
 
 
+def test_one_command_leads_to_the_framework_and_the_plugin(box: Bare) -> None:
+    """With what is still missing said last, after all that could go on without it."""
+    box.run("touch /var/lib/lab/needs-reboot")
+    everything = f"--target npu --deps {DEPS} --yes"
+    ends(box.provision(everything, 400), 4, "paddle_custom_npu-3.0.0-cp310", "rebooted")
+    wheels.plugin(box.deps, "npu")
+    box.reboot()
+    ends(box.provision(everything), 0, "not proved")
+    python = "/root/.local/share/paddock/envs/ascend910b/bin/python"
+    show = "print(paddle.__version__, npu.VERSION)"
+    code = f"import paddle, paddle_custom_device.npu as npu; {show}"
+    assert box.run(f"{python} -c '{code}'").stdout == "3.0.0 3.0.0\n"
+    ends(box.provision("--target npu"), 0, "nothing to do")
+
+
 def test_a_missing_package_is_named_after_the_rest_was_done(box: Bare) -> None:
     (box.deps / RUN).unlink()
     ends(box.provision(f"{HOST} --yes"), 4, RUN, "Huawei", "hiascend.com", "--deps")
@@ -112,6 +128,9 @@ def test_an_installer_that_fails_stops_the_run(box: Bare) -> None:
         box.fault("driver", fault)
         ends(box.provision(f"{HOST} --yes"), status, words)
     assert parts(box) == ["driver"] * 3
+    box.fault("driver", "")
+    box.run("mv /usr/sbin/ifconfig /usr/sbin/_")
+    ends(box.provision(f"{HOST} --yes"), 4, "missing tools: ifconfig", "net-tools")
 
 
 def test_an_installer_that_hangs_is_stopped(box: Bare) -> None:
@@ -138,7 +157,8 @@ def test_a_newer_driver_stays_once_the_person_agrees(box: Bare, tmp_path: Path) 
     new = ascend.driver_package(tmp_path / "driver.run", "24.1.0")
     shutil.copy(new, box.deps / "new.run")
     box.run(f"useradd HwHiAiUser; bash {DEPS}/new.run --full --quiet; rm /var/lib/lab/calls")
-    only = "--target ascend910b --only host/card,host/system,host/account,host/driver"
+    steps = ("host/card", "host/system", "host/toolchain", "host/account", "host/driver")
+    only = f"--target ascend910b --only {','.join(steps)}"
     ends(box.provision(only), 2, "24.1.0")
     ends(box.provision(f"{only} --yes"), 0)
     ends(box.provision(only), 0, "nothing to do")

@@ -16,7 +16,7 @@ from tests.lab.vendor import enflame
 from tests.lab.vendor.bare import DEPS, Bare, bare
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-STEPS = ("card", "system", "driver", "loaded", "tops")
+STEPS = ("card", "system", "toolchain", "driver", "loaded", "tops")
 HOST = f"--target s60 --deps {DEPS} --only " + ",".join(f"host/{name}" for name in STEPS)
 OLD = f"{HOST} --release 3.0.0b0"
 STATES = "dpkg-query -W -f '${db:Status-Status} ' topsfactor tops-sdk eccl topsaten"

@@ -114,6 +114,12 @@ def test_what_only_some_lines_begin_with_stays() -> None:
     assert kinds == ["npu-smi info", "kernel module"]
 
 
+def test_numbers_of_lines_go_though_buses_count_too() -> None:
+    buses = "".join(f"{bus}:00.0 1200: 19e5:d802 (rev 20)\n" for bus in ("07", "08", "09"))
+    slots = [device["slot"] for device in read(before("{line}:")(buses))["devices"]]
+    assert slots == ["07:00.0", "08:00.0", "09:00.0"]
+
+
 def test_numbers_that_do_not_count_the_lines_stay() -> None:
     heading = "NPU ID  Chip ID  Chip Logic ID  Chip Name"
     text = f"$ npu-smi info -m\n{heading}\n0  0  0  910B3\n1  0  1  910B3\n"

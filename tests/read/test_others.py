@@ -251,6 +251,55 @@ def test_the_network_of_a_card() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Port 0 Link status: up at 25 Gbps FDX\n", "Link status: DOWN\n", "eth0\n  link status: DOWN\n",
+     "link status: degraded\n", "link status\n", "link status: DOWN since Monday\n"],
+)  # fmt: skip
+def test_the_link_of_something_else_is_not_that_of_a_card(text: str) -> None:
+    assert read(text)["kind"] is None
+
+
+def test_a_link_whose_tool_was_asked_needs_no_exact_words() -> None:
+    value = read("$ hccn_tool -i 4 -link -g\n  link status: DOWN\n")
+    assert (value["kind"], value["device_id"], value["values"]) == (
+        "hccn_tool -link", 4, {"link status": "DOWN"},
+    )  # fmt: skip
+
+
+UDA = "[ascend] [uda] [ERROR] [uda_open 17] <npu-smi:41,41> Conflict open udevid. (udevid=2)"
+RESET = "enflame 0000:41:00.0: card 0 is reset"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (UDA, [UDA]),
+        (f"<3>{UDA}\n(access_ns=1; ns=2)", [f"<3>{UDA}"]),
+        (f"{RESET}\nnvme 0000:02:00.0: ready", [RESET]),
+        (f"$ dmesg -t | tail\nusb 1-1: new\nenflame: a line of no form\n{UDA}",
+         ["enflame: a line of no form", UDA]),
+        (f"root@box:~# journalctl -k -o cat\n{RESET}\nenflame: ready", [RESET, "enflame: ready"]),
+    ],
+)  # fmt: skip
+def test_a_kernel_log_without_times(text: str, lines: list[str]) -> None:
+    value = read(text)
+    assert (value["kind"], value["lines"]) == ("dmesg", lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvme 0000:02:00.0: ready\n", "enflame is a company\n",
+        "see [ascend] [uda] [ERROR] [uda_open 17]\n", "[ascend] is the tag of our logs\n",
+        "[ascend] [0] [1] [2]\n", "davinci0: a node\n",
+        "Jan  2 03:04:05 ascend-01 kernel: usb 1-1: new device\n",
+    ],
+)  # fmt: skip
+def test_words_about_a_driver_are_no_line_of_the_kernel(text: str) -> None:
+    assert read(text)["kind"] is None
+
+
 def test_an_install_log() -> None:
     value = read(samples.TOPSRIDER)
     assert (value["total"], value["installed"], value["finished"], value["archive_good"]) == (

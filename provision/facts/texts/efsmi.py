@@ -11,7 +11,7 @@ from provision.facts.texts.table import cells, whole
 from provision.facts.texts.unknown import Unknown
 
 _BANNER = re.compile(
-    r"EFSMI:? +V?(?P<tool>[0-9][\w.+-]{0,40})(?: +Driver Ver: *V?(?P<driver>[\w.+-]{1,40}))?",
+    r"EFSMI:? +V?(?P<tool>[0-9][\w.+-]{0,40})(?: +Driver Ver: *V?(?P<driver>[0-9][\w.+-]{0,40}))?",
     re.IGNORECASE,
 )
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,3})?"

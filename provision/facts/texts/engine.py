@@ -15,6 +15,12 @@ _ERROR = re.compile(
     r"\s*(?:ERROR: |Cannot connect to the Docker daemon|.{0,80}permission denied while trying)",
     re.I,
 )
+# Parts of an engine that are not runc, nor start it: those of any, of an ordinary user's, and other
+# runtimes. A vendor's runtime starts runc and tells the version of that.
+_OTHERS = re.compile(
+    "|Client|Server|Engine|containerd|docker-init|rootlesskit|slirp4netns|VPNKit|"
+    "crun|youki|runsc|kata.*"
+)
 
 
 class DockerInfo(msgspec.Struct, frozen=True):
@@ -122,9 +128,8 @@ def _version_json(value: dict[str, Any]) -> DockerVersion:
 
 def _runtime(found: dict[tuple[str, str], str]) -> str | None:
     """The version of runc, which stands under the name of the default runtime (`ascend`)."""
-    others = ("Client", "Server", "Engine", "containerd", "docker-init", "")
     return next((value for (part, name), value in found.items()
-                 if name == "Version" and part not in others and value), None)  # fmt: skip
+                 if name == "Version" and value and not _OTHERS.fullmatch(part)), None)  # fmt: skip
 
 
 def _fields(lines: list[str]) -> list[tuple[str, str, str]]:

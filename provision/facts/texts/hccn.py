@@ -60,9 +60,7 @@ def parse(section: Section) -> list[Hccn]:
             found[-1].changes.append(Change(change["time"], change["state"]))
             continue
         for key, value in _pairs(text) or _route(text):
-            topic = next((name for name, keys in _TOPICS if key.lower() in keys), None)
-            if topic == "link" and not (asked or _LINK.fullmatch(line)):
-                continue  # other tools have a link status too, in another spelling
+            topic = _topic(key, line, bool(asked))
             is_new = topic and not (found and found[-1].kind.endswith(f"-{topic}")
                                     and key not in found[-1].values)  # fmt: skip
             if is_new:
@@ -70,6 +68,12 @@ def parse(section: Section) -> list[Hccn]:
             if found:
                 found[-1].values[key] = value
     return [one for one in found if one.changes or any(one.values.values())]
+
+
+def _topic(key: str, line: str, asked: bool) -> str | None:
+    """The topic that a label tells; other tools have a link status too, in another spelling."""
+    topic = next((name for name, keys in _TOPICS if key.lower() in keys), None)
+    return topic if asked or topic != "link" or _LINK.fullmatch(line) else None
 
 
 def _asked(command: str, device: int | None) -> list[Hccn]:

@@ -105,14 +105,15 @@ class _Reader:
         """A row of the process table; a name may hold a `|`, which makes more cells."""
         extra = len(row) - self.in_processes
         place = row[0].split()
-        if extra < 0 or not place:
+        if len(row) == 1 or not place:
             return
         npu, pid = count(place[0]), count(row[1].strip())
         if npu is None or pid is None:
             return
         chip = count(place[1]) if len(place) > 1 else None
         process = Process(npu, chip, pid, None, None)
-        memory = row[3 + extra].strip() if self.in_processes > 3 else ""  # noqa: PLR2004
+        complete = extra >= 0 and self.in_processes > 3  # noqa: PLR2004
+        memory = row[3 + extra].strip() if complete else ""
         if memory in ("NA", "-") or count(memory) is not None:  # else the row was cut
             process.memory_mb = count(memory)
             process.name = "|".join(row[2 : 3 + extra]).strip() or None
@@ -127,8 +128,13 @@ def parse(section: Section) -> NpuInfo | Unknown | None:
     banner = reader.banner
     if reader.top and (banner or reader.bottom):
         return NpuInfo(
-            "npu-smi info", banner["tool"] if banner else None,
-            banner["driver"] if banner else None, list(reader.cards.values()), reader.processes,
-            [], sorted(reader.notes),
+            "npu-smi info", _version(banner, "tool"), _version(banner, "driver"),
+            list(reader.cards.values()), reader.processes, [], sorted(reader.notes),
         )  # fmt: skip
     return Unknown("npu-headings") if banner else None
+
+
+def _version(banner: re.Match[str] | None, name: str) -> str | None:
+    """A version of the banner, None for `NA` and `-`."""
+    found = banner[name] if banner else None
+    return None if found and found.upper() in NONE else found

@@ -24,7 +24,8 @@ _PREFIXES = tuple(
 )
 _SERVICE = re.compile(r"[\w.-]{1,80} +\|")  # Docker Compose
 _COMMENT = re.compile(r"(?:#|//)(?: |$)")
-_NUMBER = re.compile(r" {0,8}([0-9]{1,6})(?:[:.|) ]|$)")
+_SLOT = r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] "  # of lspci: buses count too
+_NUMBER = re.compile(rf"(?! {{0,8}}{_SLOT}) {{0,8}}([0-9]{{1,6}})(?:[:.|) ]|$)")
 _STRING = re.compile(r'\s*"((?:[^"\\]|\\.)*)",?')  # of a JSON list, such as Ansible's stdout_lines
 _BRACKETS = ("[", "]", "],")
 _FEW = 3  # lines: with fewer, what they all begin with may be their own

@@ -53,6 +53,8 @@ done
 """
 _DRIVER = """\
 id HwHiAiUser >/dev/null 2>&1 || fail "HwHiAiUser does not exist, please create the user first"
+lacking=$(for tool in gcc lspci ifconfig; do command -v $tool >/dev/null || echo -n "$tool,"; done)
+[ -z "$lacking" ] || fail "The list of missing tools: $lacking"
 shown=/usr/local/Ascend/driver/version.info
 case " $* " in
     *" --upgrade "*) [ -e $shown ] || fail "There is no driver to upgrade" ;;

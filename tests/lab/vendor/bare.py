@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from filelock import FileLock
+
 from tests.conftest import package_cache
 from tests.lab.boxes import image, pci
-from tests.lab.machine import Machine, running
+from tests.lab.machine import LABEL, Machine, running
+from tests.lab.needs import succeeds
 
 DEPS = "/srv/deps"
+_TOOLS = """
+set -e
+apt-get -qq update
+DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install g++ net-tools
+rm -rf /var/lib/apt/lists/*
+"""
 _HOST = ("--cgroupns", "private", "--shm-size", "8g")
 # No kernel here takes a module of the lab: this one puts it into the machine's own /sys/module.
 _START = r"""
@@ -58,6 +68,21 @@ class Bare(Machine):
                  "for name in $(cat at-boot); do mkdir -p /sys/module/$name; done")  # fmt: skip
 
 
+def _image() -> str:
+    """The tag of a machine with a compiler, as a vendor's driver wants one."""
+    base = image.prepared_image()
+    tag = f"{LABEL}:bare-{hashlib.sha256((base + _TOOLS).encode()).hexdigest()[:12]}"
+    with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}-bare.lock"):
+        if not succeeds("docker", "image", "inspect", tag):
+            with running(base) as machine:
+                done = machine.run(_TOOLS, timeout=600)
+                if done.returncode:
+                    raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+                commit = ["docker", "commit", machine.name, tag]
+                subprocess.run(commit, check=True, capture_output=True)
+    return tag
+
+
 @contextlib.contextmanager
 def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
     """A bare machine of `ascend910b` or `s60` that sees a checkout and an empty deps folder."""
@@ -77,7 +102,7 @@ def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
         mounts = [f"--mount=type=bind,source={here},target={there}"
                   for here, there in places.items()]  # fmt: skip
         options = [*_HOST, *mounts, "--env", "UV_CACHE_DIR=/var/cache/uv"]
-        with running(image.prepared_image(), *options) as machine:
+        with running(_image(), *options) as machine:
             box = Bare(machine.name, deps=folder / "deps")
             box.run(_START)
             yield box

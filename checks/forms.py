@@ -1,0 +1,121 @@
+"""`render` and `image` as a person meets them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from provision import stack
+from provision.console import show, show_json
+from provision.engine import Options
+from provision.errors import PaddockError, unknown_name
+from provision.forms import container
+from provision.forms.dockerfile import SECRETS
+from provision.forms.registry import FORMS
+from provision.forms.wanted import MACHINES, Wanted
+from provision.imaging.builder import KINDS
+from provision.progress import duration
+from provision.render import quote
+from provision.stream import pour, say
+from provision.words import text
+
+_REFERENCE = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]*")
+_CARDS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
+
+
+def render(options: Options, form: str, choices: Mapping[str, str], *, privileged: bool) -> int:
+    """Print a target in this form. Returns the exit status.
+
+    `choices` are the flags by name, "" for what was not given. Raises PaddockError `unknown-form`,
+    `bad-option`, `no-base`, `stack-*`, `unknown-release`.
+    """
+    if form not in FORMS:
+        raise unknown_name("unknown-form", form, list(FORMS))
+    pour(sys.stdout, FORMS[form](_wanted(options, choices, privileged=privileged)))
+    return 0
+
+
+def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
+    """Build the image of a target. Returns the exit status.
+
+    Raises PaddockError: `no-builder`, `step-failed`, `package-*`, and as `render` does.
+    """
+    from checks.known import explained
+    from provision.imaging.build import build
+    from provision.imaging.builder import builder
+
+    began = time.monotonic()
+    _one_of("--builder", choices["builder"], ("", "auto", *KINDS))
+    wanted = _wanted(options, choices, privileged=False)
+    found, tag = builder(choices["builder"] or "auto"), container.image(wanted)
+    out = sys.stderr if json else sys.stdout
+    say(out, text("image.title", image=tag, builder=found.kind))
+    try:
+        build(wanted, found, options, lambda line: say(out, f"  {line}"))
+    except PaddockError as error:
+        raise explained(error) from None
+    seconds = time.monotonic() - began
+    if json:
+        show_json({"schema": "paddock/image/1", "target": options.target, "image": tag,
+                   "release": wanted.release, "builder": found.kind,
+                   "seconds": round(seconds, 3)})  # fmt: skip
+        return 0
+    show(text("image.done", image=tag, time=duration(seconds)))
+    start = ["paddock", "render", "--target", options.target, "--as", "run", "--image", tag]
+    show(text("image.next", command=f"{quote(start)} | sh"))
+    return 0
+
+
+def _wanted(options: Options, choices: Mapping[str, str], *, privileged: bool) -> Wanted:
+    """The stack and the choices, each of them checked. Raises PaddockError."""
+    loaded = stack.load(options.stack or stack.stack_file(options.target))
+    if not loaded.steps:
+        raise PaddockError("no-steps", target=loaded.target)
+    _one_of("--builder", choices["builder"], ("", "auto", *KINDS))
+    secrets = [name.strip() for name in choices.get("secrets", "").split(",") if name.strip()]
+    for name in secrets:
+        _one_of("--secrets", name, tuple(SECRETS))
+    machine = choices.get("machine") or MACHINES[0]
+    _one_of("--machine", machine, tuple(loaded.machines) or MACHINES)
+    for flag in ("image", "base", "syntax"):
+        value = choices.get(flag, "")
+        if value and not _REFERENCE.fullmatch(value):
+            raise PaddockError("bad-option", option=f"--{flag}", value=value,
+                               wanted=text("wanted.image"))  # fmt: skip
+    return Wanted(
+        loaded, options.folder, loaded.release(options.release), machine=machine,
+        base=choices["base"], image=choices["image"], cards=_cards(choices.get("cards", "")),
+        classic=choices["builder"] == "classic", syntax=choices.get("syntax", ""),
+        privileged=privileged, secrets=tuple(secrets), **_home(choices.get("home", "")),
+    )  # fmt: skip
+
+
+def _home(value: str) -> dict[str, Path]:
+    """The folder that the text names, where one was given. Raises PaddockError `bad-option`."""
+    if not value:
+        return {}
+    if not value.startswith("/") or ":" in value or not value.isprintable():
+        raise PaddockError("bad-option", option="--home", value=value, wanted=text("wanted.home"))
+    return {"home": Path(value)}
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        wanted = ", ".join(word for word in known if word)
+        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
+
+
+def _cards(value: str) -> tuple[int, ...]:
+    """The numbers in `0,2` or `0-7`; card 0 for "". Raises PaddockError `bad-option`."""
+    found: list[int] = []
+    for part in value.split(",") if value else ["0"]:
+        if not (match := _CARDS.fullmatch(part.strip())):
+            raise PaddockError("bad-option", option="--cards", value=value,
+                               wanted=text("wanted.cards"))  # fmt: skip
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    if not found or len(set(found)) != len(found):
+        raise PaddockError("bad-option", option="--cards", value=value, wanted=text("wanted.cards"))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Builds the image of a target with the container engine that is there."""

@@ -1,0 +1,32 @@
+"""A context of a real target whose folders are a test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from provision.paths import IMAGES
+from provision.site import Site
+from provision.stack import load
+from provision.steps.base import Context
+
+Make = Callable[..., Context]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A context of a target and a release, with the folder `deps` below the test's own."""
+    monkeypatch.setenv("PADDOCK_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "deps"
+    folder.mkdir()
+
+    def context(target: str = "ascend910b", release: str = "", **more: object) -> Context:
+        stack = load(IMAGES / target / "stack.toml")
+        made = Context(stack, IMAGES / target, stack.release(release or None), Site(target), None,
+                       "cp310", folder, arch="x86_64")  # fmt: skip
+        return replace(made, **more)  # type: ignore[arg-type]
+
+    return context
