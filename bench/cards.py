@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from bench.cost import Command, Cost, in_turn
+from bench.cost import Command, CommandFailed, Cost, in_turn
 from bench.places import bare, scratch, tool
 from bench.result import Result
 from provision.paths import ROOT
@@ -26,6 +26,7 @@ N = 5
 CARDS = 16
 SICK = 4
 LIMIT = 2.0  # seconds, in the copy
+_LEAST = 0.9
 _TARGET = "ascend910b"
 _FOUND = (10, 11, 12)  # of the doctor: with errors too it has done its work
 _PARTS = ("provision", "checks", "images", "templates")
@@ -48,21 +49,32 @@ def cards() -> list[Result]:
         well = _answers(folder / "well", 1, in_trouble=0)
         sick = _answers(folder / "sick", 1, in_trouble=SICK)
         hung = _answers(folder / "hung", 3600, in_trouble=0)
+        limit = Command(["sleep", f"{LIMIT}"])
         return [
-            _measure("doctor - invoke / npu-smi", folder, _doctor(folder, well), well, 1),
-            _measure(f"the same, {SICK} cards in alarm", folder, _doctor(folder, sick), sick, 2),
-            _measure("the same, npu-smi hangs", folder, _short(folder, hung), None, 1),
+            _measure("doctor - invoke / npu-smi", _doctor(folder, well), _one(well), 1),
+            _measure(f"the same, {SICK} cards in alarm", _doctor(folder, sick), _one(sick), 2),
+            _measure("the same, npu-smi hangs", _short(folder, hung), limit, 1),
         ]
 
 
-def _measure(name: str, folder: Path, doctor: Command, answers: Path | None, rounds: int) -> Result:
-    """The doctor against as many answers, or limits, as follow one after the other."""
-    probe = Command([answers / "npu-smi", "info"]) if answers else Command(["sleep", f"{LIMIT}"])
-    ours, plain, probed = in_turn([doctor, bare(folder, "build"), probe], N)
+def _measure(name: str, doctor: Command, probe: Command, rounds: int) -> Result:
+    """The doctor against as many answers, or limits, as follow one after the other.
+
+    Raises CommandFailed where it did not wait for them: then it did not read them either.
+    """
+    with scratch() as folder:
+        ours, plain, probed = in_turn([doctor, bare(folder, "build"), probe], N)
     walls = [median(cost.wall for cost in side) for side in (ours, plain, probed)]
     detail = "wall {:.2f} s, invoke {:.2f} s, one answer {:.2f} s".format(*walls)
-    return Result(name, relative(ours, plain, probed) / rounds, "x", 1.2, N,
-                  f"{detail}, {rounds} in a row" if rounds > 1 else detail)  # fmt: skip
+    figure = relative(ours, plain, probed) / rounds
+    if figure < _LEAST:
+        raise CommandFailed(f"{name}: {figure:.3g}; the doctor did not wait for npu-smi")
+    more = f", {rounds} in a row" if rounds > 1 else ""
+    return Result(name, figure, "x", 1.2, N, detail + more)
+
+
+def _one(answers: Path) -> Command:
+    return Command([answers / "npu-smi", "info"])
 
 
 def relative(ours: Sequence[Cost], plain: Sequence[Cost], probed: Sequence[Cost]) -> float:

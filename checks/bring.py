@@ -37,6 +37,8 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     say(text(done, time=duration(seconds), log=options.site.logs))
     if not options.only and outcome.smoke is None:
         say(text("provision.unproved"))
+    if settings := outcome.context.stack.settings:
+        say(text("provision.settings", file=settings))
     say(text("provision.next"))
     return 0
 
@@ -97,6 +99,7 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
         show(text("undo.would" if dry_run else "undo.removed", path=path))
     if packages:
         key = "undo.packages" if agreed else "undo.packages-kept"
+        key = "undo.packages-would" if dry_run else key
         show(text(key, packages=" ".join(packages)))
     show(text("undo.kept" if folders else "undo.nothing", path=site.state))
     return 0

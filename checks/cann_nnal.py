@@ -7,7 +7,7 @@ from checks.finding import APART, Check, Evidence, Finding, State, UnreadError, 
 from provision import versions
 from provision.facts import ascend_kernels
 from provision.facts.ascend import Toolkit
-from provision.facts.linkage import Linkage, Needed
+from provision.facts.linking.linkage import Linkage, Needed
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.versions import VersionFile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provision.facts.installed import Environment
-from provision.facts.linkage import Linkage
+from provision.facts.linking.linkage import Linkage
 from provision.facts.snapshot import Facts, Unread
 
 # Whatever is built of it, it is installed as the folder `paddle`.

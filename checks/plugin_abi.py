@@ -6,7 +6,7 @@ import re
 
 from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding
-from provision.facts.linkage import Linkage
+from provision.facts.linking.linkage import Linkage
 from provision.facts.snapshot import Facts
 
 _SOURCE = "GCC manual, dual ABI; PaddleCustomDevice builds with _GLIBCXX_USE_CXX11_ABI=1"

@@ -6,7 +6,7 @@ import re
 
 from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding, names
-from provision.facts.linkage import Linkage, Needed
+from provision.facts.linking.linkage import Linkage, Needed
 from provision.facts.snapshot import Facts
 
 _PRODUCTS = ("driver", "CANN toolkit", "nnal")  # as `images/library_folders.toml` calls them

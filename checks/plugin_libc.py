@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding
 from provision import versions
-from provision.facts.linkage import Linkage
-from provision.facts.process_libraries import Levels
+from provision.facts.linking.linkage import Linkage
+from provision.facts.linking.process_libraries import Levels
 from provision.facts.snapshot import Facts, Unread
 
 _SOURCE = "ELF: versions of symbols (GLIBC, GLIBCXX, CXXABI), as the loader compares them"

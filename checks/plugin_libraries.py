@@ -5,7 +5,7 @@ from __future__ import annotations
 from checks.environment import linkages
 from checks.finding import APART, Check, Evidence, Finding, present
 from checks.plugin_cann import is_ours
-from provision.facts.linkage import Needed
+from provision.facts.linking.linkage import Needed
 from provision.facts.snapshot import Facts
 
 _SOURCE = "ELF: NEEDED; ld.so(8): the order in which the loader looks"

@@ -26,7 +26,42 @@ def hide_secrets(line: str) -> str:
 
     What follows an `@` in a path is taken for a host: rather too much is hidden than too little.
     """
-    return re.sub(r"\S+", lambda word: hidden(word[0]) if "://" in word[0] else word[0], line)
+    return re.sub(r"\S+", lambda word: _hidden_in(word[0]) if "://" in word[0] else word[0], line)
+
+
+# Between the values of JSON without blanks, which is one word.
+_BETWEEN = re.compile(r'("[,:]"?|[{\[]"|"[}\]]+)')
+
+
+def _hidden_in(word: str) -> str:
+    return "".join(hidden(part) if "://" in part else part for part in _BETWEEN.split(word))
+
+
+_TELLING = (
+    r"TOKEN(?![A-Z])|SECRET|PASSW|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|AUTH|PRIVATE|CERT)_?KEY"
+    r"|_(?:SK|AK|PWD|PASS|AUTH)(?![A-Z\d_])"
+)
+# `NAME=value` on a line of its own, within quotes, or among words; `"NAME": "value"`.
+_NAMED = re.compile(
+    rf"""(?imx)
+    ( ^ (?:export\ |declare\ -\w+\ )? (?=\w*(?:{_TELLING})) \w+ = ) .+
+    | ( " (?=\w*(?:{_TELLING})) \w+ (?: = | "\s*:\s*" ) ) (?: [^"\\] | \\. )+
+    | ( \b (?=\w*(?:{_TELLING})) \w+ = ) [^\s"']+
+    """
+)
+
+
+def is_secret(name: str) -> bool:
+    """Whether the value of a variable is to be hidden, by its name; or a text has such a name."""
+    return bool(re.search(_TELLING, name, re.IGNORECASE))
+
+
+def hide_values(text: str) -> str:
+    """A text without what `hide_secrets` hides and the values of names that say they are secret."""
+    text = hide_secrets(text)
+    if not is_secret(text):
+        return text
+    return _NAMED.sub(lambda found: "".join(filter(None, found.groups())) + "***", text)
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,8 @@ def _reason(
     """Why a step has to run; None when it holds."""
     if reason := _after(step, needs):
         return reason
-    cut_short = entry is not None and entry.event in ("start", "interrupted")
+    broken = ("start", "interrupted", *(["failed"] if KINDS[step.kind].leaves_halves else []))
+    cut_short = entry is not None and entry.event in broken
     if KINDS[step.kind].by_machine and not cut_short:
         return _missing(step, context)
     if entry is None or entry.event == "undone":

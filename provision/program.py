@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import io
 import re
+import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 
 from invoke.exceptions import Exit, ParseError
 from invoke.program import Program
@@ -18,6 +22,8 @@ from provision.words import text
 # Invoke's others steer commands that its own runner starts; the tasks here start none with it.
 _KEPT = re.compile(r"--(help|list|version|complete|print-completion-script)\b")
 
+_NARROWEST = 20  # columns for a text
+
 
 class Paddock(Program):
     """Invoke's program, whose own failures have a cause and a remedy too."""
@@ -25,6 +31,8 @@ class Paddock(Program):
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
         """Run the tasks that the arguments name; leaves with their status."""
         replace_closed()
+        if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is no error
+            sys.stdout.reconfigure(errors="replace")
         try:
             with storage():
                 self._carry_out(argv)
@@ -79,3 +87,13 @@ class Paddock(Program):
         rows = self.initial_context.help_tuples()
         self.print_columns([row for row in rows if _KEPT.search(row[0])])
         self.list_tasks()
+
+    def print_columns(self, tuples: Sequence[tuple[str, str | None]]) -> None:
+        """Names and what they mean, side by side, also on a terminal too narrow for that."""
+        names = max(len(name) for name, _ in tuples)
+        width = max(shutil.get_terminal_size().columns - names - 6, _NARROWEST)
+        for name, said in tuples:
+            rows = textwrap.wrap(said or "", width) or [""]
+            for head, row in zip([name, *[""] * len(rows)], rows, strict=False):
+                print(f"  {head:<{names}}   {row}".rstrip())  # noqa: T201
+        print()  # noqa: T201

@@ -11,7 +11,7 @@ import msgspec
 from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
 from provision.paths import IMAGES, targets
-from provision.vendor.rows import Package, Word
+from provision.vendor.rows import Package, Place, Word
 
 # Everything here may end in a command line, so the alphabet is closed: a value with a space, a
 # quote, `$(` or a newline is refused when the file is read. `\Z`, since `$` admits a newline.
@@ -121,6 +121,8 @@ class Stack(Table, frozen=True):
     image: Image | None = None
     machines: list[Word] = msgspec.field(default_factory=list)
     """The processors that the vendor's packages are for, as the kernel calls them; none: any."""
+    settings: Place | None = None
+    """A script of the vendor that a shell has to source before Paddle starts in it."""
     packages: dict[Name, Package] = msgspec.field(default_factory=dict)
 
     def release(self, name: str | None) -> str:

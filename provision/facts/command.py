@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -14,14 +15,14 @@ from typing import IO
 
 import msgspec
 
-from provision.network import hide_secrets
+from provision.network import hide_values
 
 _AFTER = 2.0  # seconds for the end of a process that was killed
 _KEPT = 256 * 1024  # bytes of each stream: the end is what tells
 _MOST = 64 << 20  # bytes of a stream; a program that says more is ended: it would fill the disk
 _LOOK = 0.2  # seconds between two looks at how much was said
 # Waits for the end of this process, by whatever signal, and then ends a group of processes.
-_GUARD = 'read -r _; kill -KILL -- "-$1"'
+_GUARD = 'read -r _; kill -s KILL -- "-$1"'
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -95,10 +96,27 @@ def _watched(process: subprocess.Popen[bytes], limit: float, streams: Sequence[I
     end = time.monotonic() + limit
     while (left := end - time.monotonic()) > _LOOK:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(_LOOK)
+            return _ended(process, _LOOK)
         if _flooded(streams):
             _end(process.pid)
-    return process.wait(max(left, 0))
+    return _ended(process, max(left, 0))
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """The exit status of a process that ends within that time. Raises TimeoutExpired.
+
+    `Popen.wait` alone would look every 50 ms only.
+    """
+    end = time.monotonic() + seconds
+    with contextlib.suppress(OSError, AttributeError):  # a kernel before 5.3, or a Python for one
+        handle = os.pidfd_open(process.pid)
+        try:
+            ending = select.poll()
+            ending.register(handle, select.POLLIN)
+            ending.poll(seconds * 1000)
+        finally:
+            os.close(handle)
+    return process.wait(max(0.0, end - time.monotonic()))
 
 
 def _flooded(streams: Sequence[IO[bytes]]) -> bool:
@@ -127,4 +145,4 @@ def _tail(stream: IO[bytes]) -> str:
     """The last part of a stream as text, without secrets; bytes that are no UTF-8 are replaced."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - _KEPT))
-    return hide_secrets(stream.read().decode("utf-8", "replace"))
+    return hide_values(stream.read().decode("utf-8", "replace"))

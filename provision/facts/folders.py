@@ -38,7 +38,12 @@ def collect(variables: Mapping[str, str] = os.environ) -> list[Folder]:
     """All folders, in the order in which they are searched."""
     named = [(name, path) for name in _LISTS for path in _entries(variables.get(name, ""))]
     named += [(name, variables[name]) for name in _SINGLE if variables.get(name)]
-    return [Folder(name, hide_secrets(path), _real(path)) for name, path in named]
+    return [Folder(name, _shown(path, variables[name]), _real(path)) for name, path in named]
+
+
+def _shown(path: str, value: str) -> str:
+    """A folder without secrets: of an address, that has no place in a list, the end is one."""
+    return hide_secrets(f"://{path}" if "://" in value and "@" in path else path)
 
 
 def _entries(value: str) -> list[str]:

@@ -15,7 +15,7 @@ from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.texts.docker import Container, Inspect
 from provision.facts.texts.json_text import array, documents, mapping
-from provision.network import hide_secrets
+from provision.network import hide_values
 
 _ENGINES = ("docker", "podman")
 _LIMIT = 20  # seconds
@@ -95,7 +95,7 @@ def _kept(row: dict[str, Any]) -> dict[str, Any]:
     for part, names in _KEPT.items():
         kept[part] = {name: mapping(row.get(part)).get(name) for name in names}
     variables = [one for one in array(kept["Config"].get("Env")) if isinstance(one, str)]
-    kept["Config"]["Env"] = [hide_secrets(one) for one in variables if _VARIABLES.match(one)]
+    kept["Config"]["Env"] = [hide_values(one) for one in variables if _VARIABLES.match(one)]
     keys = ("Source", "Destination", "RW")
     mounts = [mapping(one) for one in array(row.get("Mounts"))]
     kept["Mounts"] = [{key: one.get(key) for key in keys} for one in mounts]

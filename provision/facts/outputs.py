@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from provision.facts.questions import Command, Output, ask, complete, concerns, questions
 from provision.facts.together import together
-from provision.network import hide_secrets
+from provision.network import hide_values
 
 T = TypeVar("T")
 _LARGEST = 256 * 1024  # bytes of a file: a version file has a few hundred, of a log the end tells
@@ -104,5 +104,5 @@ def _file(file: Path, root: Path, real: str) -> Output:
             data = stream.read(_LARGEST)
     except OSError as error:
         return Output(source, str(error.strerror), real, problem="unreadable")
-    shown = re.sub(r"[^\S\n]+$", "", hide_secrets(data.decode("utf-8", "replace")), flags=re.M)
+    shown = re.sub(r"[^\S\n]+$", "", hide_values(data.decode("utf-8", "replace")), flags=re.M)
     return Output(source, shown, real)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts import elf
+from provision.facts.linking import elf
 from provision.facts.loading import Loaded, Verdict, load
 from provision.facts.proof import Proof
 from provision.journal import Witness

@@ -15,9 +15,10 @@ from provision.facts import outputs
 from provision.facts.questions import Output, questions
 from provision.facts.sent_conflicts import Conflict, conflicts
 from provision.facts.texts.section import Section, decode, sections
+from provision.network import hide_values
 
 _LARGEST = 8 << 20  # bytes of a file, unpacked: no output of these tools comes near
-_MOST = 500  # files
+_MOST = 500  # files that are read; more are told as not recognised
 _GZIP = b"\x1f\x8b"
 _SNAPSHOT = re.compile(r'\s*\{\s*"schema": *"paddock/snapshot/')
 # What a shell says of a program that it does not have.
@@ -47,18 +48,19 @@ def read(folder: Path) -> Sent:
     whose only file is a snapshot.
     """
     try:
-        files = list(_files(folder))[:_MOST]
+        every_file = list(_files(folder))
     except OSError as error:
         raise PaddockError("bad-file", file=folder, reason=error.strerror) from None
-    texts = {str(file.relative_to(folder)): _text(file) for file in files}
-    if len(files) == 1 and _SNAPSHOT.match(next(iter(texts.values()))):
+    files = every_file[:_MOST]
+    if len(files) == 1 and _SNAPSHOT.match(_text(files[0])):
         raise PaddockError("snapshot-inside", folder=folder, file=files[0])
-    found = {name: list(_outputs(name, text)) for name, text in texts.items()}
+    names = [str(file.relative_to(folder)) for file in every_file]
+    found = {name: list(_outputs(name, _text(folder / name))) for name in names[:_MOST]}
     every = [output for ours in found.values() for output in ours]
     made, bad = conflicts(every)
     return Sent(
         [output for output in every if output not in bad],
-        [name for name, ours in found.items() if not ours],
+        [name for name in names if not found.get(name)],
         made,
         max((file.stat().st_mtime for file in files), default=0.0),
     )
@@ -89,7 +91,7 @@ def _text(file: Path) -> str:
 def _outputs(name: str, text: str) -> Iterator[Output]:
     """The parts of a file that are recognised, or that answer one of our questions anyhow."""
     asked = {" ".join(one.command) for one in questions().commands}
-    for section in sections(text):
+    for section in sections(hide_values(text)):
         said = [line for line in section.lines if line.strip() and not line.startswith("#")]
         problem = "absent" if len(said) == 1 and _ABSENT.fullmatch(said[0].strip()) else ""
         output = Output(_source(section) or name, section.text, name, problem=problem)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from provision.network import CERTIFICATES, INDEXES, hidden, pip_index
+from provision.network import CERTIFICATES, INDEXES, hidden, hide_secrets, pip_index
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _PROXY_SCHEMES = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
@@ -46,7 +46,7 @@ def collect(variables: Mapping[str, str] = os.environ) -> Settings:
     both = [spelling for name in _PROXIES for spelling in (name, name.upper())]
     return Settings(
         certificates=[
-            Setting(name, printable(value), certificate_problem(Path(value)))
+            Setting(name, printable(hide_secrets(value)), certificate_problem(Path(value)))
             for name, value in _set(variables, CERTIFICATES)
         ],
         proxies=[
@@ -124,7 +124,7 @@ def _device_root(value: str | None) -> Setting | None:
         problem = "list" if re.search(r"[:,;]", value) else "missing"
     else:
         problem = "" if any(folder.glob("*.so")) else "no-plugin"
-    return Setting("CUSTOM_DEVICE_ROOT", printable(value), problem)
+    return Setting("CUSTOM_DEVICE_ROOT", printable(hide_secrets(value)), problem)
 
 
 def _black_list(value: str | None) -> Setting | None:
@@ -132,4 +132,6 @@ def _black_list(value: str | None) -> Setting | None:
     if not value:
         return None
     right = re.fullmatch(r"\w+(,\w+)*", value)
-    return Setting("CUSTOM_DEVICE_BLACK_LIST", printable(value), "" if right else "separator")
+    return Setting(
+        "CUSTOM_DEVICE_BLACK_LIST", printable(hide_secrets(value)), "" if right else "separator"
+    )

@@ -20,7 +20,6 @@ from provision.facts import (
     kernel,
     leftover,
     limits,
-    linkage,
     loading,
     machine,
     named_container,
@@ -29,13 +28,13 @@ from provision.facts import (
     pci,
     pci_text,
     plugin,
-    process_libraries,
     python_env,
     pythons,
     questions,
     settings,
     variables,
 )
+from provision.facts.linking import linkage, process_libraries
 from provision.facts.nodes import Holders
 from provision.network import hide_secrets
 from provision.paths import IMAGES
@@ -117,7 +116,8 @@ def collect(
     named = named_container.outputs(container) if container else []
     site = Site(stack.target)
     environment = _begin(30, lambda: given or installed.environment(site))
-    readings = {
+    readings = {  # the slowest first: the vendors' tools
+        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root) + named),
         "machine": _begin(10, lambda: machine.collect(root)),
         "disk": _begin(10, disk.collect),
         "python": _begin(60, lambda: _python(stack.python)),
@@ -137,7 +137,6 @@ def collect(
         "holders": _begin(10, lambda: nodes.holders(root)),
         "runtime": _begin(20, lambda: process_libraries.runtime(os.environ, root)),
         "linkage": _begin(60, lambda: _linkage(site, given)),
-        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root) + named),
     }
     values = {name: reading() for name, reading in readings.items()}
     return Facts(stack.target, stack.device, stack, **values)  # type: ignore[arg-type]

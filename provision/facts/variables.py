@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
 from provision.facts import small
-from provision.network import hide_secrets
+from provision.network import hide_secrets, is_secret
 
 _PREFIXES = (
     "ACL_", "ASCEND_", "ASDOPS_", "ATB_", "CCE_", "CUSTOM_DEVICE_", "ECCL_", "EFML_", "ENFLAME_",
@@ -21,9 +20,6 @@ _NAMES = (
     "MULTI_STREAM_MEMORY_REUSE", "PATH", "RANK", "RANK_ID", "SHELL", "SOC_VERSION",
     "TE_PARALLEL_COMPILER", "TMPDIR", "USER", "VIRTUAL_ENV", "WORLD_SIZE",
 )  # fmt: skip
-_SECRET = re.compile(
-    r"TOKEN(?![A-Z])|SECRET|PASSW|CREDENTIAL|(?:API|ACCESS|AUTH|PRIVATE)_?KEY", re.I
-)
 
 
 def collect(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -33,7 +29,7 @@ def collect(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     a secret.
     """
     return {
-        small.shown(name): "***" if _SECRET.search(name) else hide_secrets(small.shown(value))
+        small.shown(name): "***" if is_secret(name) else hide_secrets(small.shown(value))
         for name, value in sorted(environ.items())
         if name in _NAMES or name.startswith(_PREFIXES)
     }

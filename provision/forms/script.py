@@ -49,7 +49,7 @@ def _step(step: Step, wanted: Wanted) -> dict[str, object]:
 
 def _stamp(wanted: Wanted, name: str) -> Path:
     """The file that says with which key a step was done."""
-    return wanted.places.state / "done" / name.replace("/", "-")
+    return wanted.places.state / "done" / name.replace("/", ".")
 
 
 def _later(step: Step, wanted: Wanted) -> list[str]:
@@ -80,7 +80,7 @@ def _files(wanted: Wanted) -> Iterator[tuple[Path, str]]:
         for path in KINDS[step.kind].inputs(step, wanted.context):
             if path not in seen:
                 place = wanted.places.stack / path.relative_to(wanted.folder)
-                yield place, path.read_text(encoding="utf-8")
+                yield place, path.read_bytes().decode()
             seen.add(path)
 
 

@@ -62,8 +62,9 @@ def _found(kinds: Iterable[str]) -> Iterator[Builder]:
                 yield Builder(kind, (kind, "build", "--format", "docker"))
         elif (version := _docker()) and (kind == "classic" or _has_buildkit(version)):
             on = "0" if kind == "classic" else "1"
-            plain = () if kind == "classic" else ("--progress", "plain")
-            yield Builder(kind, ("docker", "build", *plain), {"DOCKER_BUILDKIT": on})
+            # Classic: else the container of a step that failed would stay.
+            more = ("--force-rm",) if kind == "classic" else ("--progress", "plain")
+            yield Builder(kind, ("docker", "build", *more), {"DOCKER_BUILDKIT": on})
 
 
 def _docker() -> str | None:

@@ -68,6 +68,8 @@ class Kind(ABC):
     """Whether running it removes what the steps that need it have made."""
     by_machine = False
     """Whether it holds when the machine is so, whoever has done it."""
+    leaves_halves = False
+    """Whether a run that failed may have left what looks whole and is not."""
     follows = False
     """Whether it has to be seen again whenever a step that it needs has run."""
     unverified = "step-unverified"

@@ -22,14 +22,20 @@ class Card(Kind):
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """At least one card of the target's generation."""
-        if not any(card.target == context.stack.target for card in _cards()):
+        if not _fits(context):
             raise NotSo(context.stack.target)
         return []
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """What is there instead; it cannot be made."""
+        if _fits(context):
+            return None
         others = sorted({f"{card.vendor_name} {card.name or card.ids}" for card in _cards()})
         return Lack("wrong-card", ", ".join(others)) if others else Lack("no-card", "lspci -Dnn")
+
+
+def _fits(context: Context) -> bool:
+    return any(card.target == context.stack.target for card in _cards())
 
 
 def _cards() -> list[pci.Device]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from provision.distributions import installed, pins
+from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack, NotSo
 
@@ -36,7 +37,7 @@ class Packages(Kind):
     template = "steps/packages.sh.j2"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """The lock file and the environment's interpreter."""
+        """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
         return {"python": context.site.python, "lock": self._lock(step, context)}
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
@@ -60,9 +61,12 @@ class Packages(Kind):
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Without a lock nothing is installed; what a vendor hands out does not need one."""
         lock = self._lock(step, context)
-        is_vendor = bool(context.stack.packages)
-        return None if lock.is_file() else Lack("stack-part", str(lock), later=is_vendor)
+        return None if lock.is_file() else Lack("stack-part", str(lock), later=True)
 
     def _lock(self, step: Step, context: Context) -> Path:
         assert step.lock is not None  # noqa: S101 - the stack's reader checks it
-        return context.lock(step.lock)
+        lock = context.lock(step.lock)
+        # A release of a vendor's target may want what no index has: its steps on the host go on.
+        if not lock.is_file() and not context.stack.packages:
+            raise PaddockError("stack-part", step=step.name, file=lock)
+        return lock

@@ -25,21 +25,17 @@ class System(Kind):
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The system is listed for the target's generation of cards, or nobody lists any."""
-        if not _can(context) and not context.any_system:
-            raise NotSo(_name(context))
-        told = _told()
-        version = told.get("VERSION") or told.get("VERSION_ID", "")
-        answers = {
-            systems.supported(generation, told.get("ID", ""), version, context.arch)
-            for generation in _generations(context)
-        }
-        if "unlisted" in answers and not context.any_system:
+        if not _fits(context):
             raise NotSo(_name(context))
         return []
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """The system; it is what it is."""
-        return Lack("unsupported-os", _name(context))
+        return None if _fits(context) else Lack("unsupported-os", _name(context))
+
+
+def _fits(context: Context) -> bool:
+    return context.any_system or (_can(context) and _is_listed(context))
 
 
 def _can(context: Context) -> bool:
@@ -48,6 +44,16 @@ def _can(context: Context) -> bool:
     wants_dpkg = any(step.kind == "debs" for step in context.stack.steps)
     has_dpkg = shutil.which("dpkg-query") is not None
     return (not machines or context.arch in machines) and (has_dpkg or not wants_dpkg)
+
+
+def _is_listed(context: Context) -> bool:
+    """Whether no list of the vendor leaves the system out."""
+    told = _told()
+    version = told.get("VERSION") or told.get("VERSION_ID", "")
+    return "unlisted" not in {
+        systems.supported(generation, told.get("ID", ""), version, context.arch)
+        for generation in _generations(context)
+    }
 
 
 def _generations(context: Context) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Kind, Lack, NotSo
@@ -19,6 +20,7 @@ class Vendor(Kind):
 
     template = "steps/vendor.sh.j2"
     by_machine = True
+    leaves_halves = True
 
     @property
     def changes_host(self) -> str:
@@ -97,6 +99,9 @@ def missing(packages: list[Package], context: Context) -> Lack | None:
     gone = []
     for package in packages:
         found = deps.find(package, context)
+        if found and found.rivals:
+            files = ", ".join(found.rivals)
+            raise PaddockError("package-several", files=files, folder=context.deps)
         if found and not found.archive:
             trust.checked(found.path, package, context.site)
         elif not found and deps.wanted(package, context):

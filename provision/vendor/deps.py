@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provision.errors import PaddockError
 from provision.vendor.rows import Package, filled, matches, pattern
 
 if TYPE_CHECKING:
@@ -22,12 +21,14 @@ _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclass(frozen=True)
 class Found:
-    """A package's file. `others` are names of its other versions beside it; `archive` is what it
-    still has to be unpacked from, and then `path` only says where it is expected."""
+    """A package's file. `others` are names of its other versions beside it, `rivals` of files that
+    would do as well; `archive` is what it still has to be unpacked from, and then `path` only says
+    where it is expected."""
 
     path: Path
     others: tuple[str, ...] = ()
     archive: Path | None = None
+    rivals: tuple[str, ...] = ()
 
 
 def known(context: Context) -> dict[str, str]:
@@ -43,10 +44,7 @@ def wanted(package: Package, context: Context) -> str | None:
 
 
 def find(package: Package, context: Context) -> Found | None:
-    """The file in the folder, or the archive that may hold it.
-
-    Raises PaddockError `package-several` where files of two versions would do.
-    """
+    """The file in the folder, or the archive that may hold it."""
     expected = wanted(package, context)
     if expected is None or context.deps is None:
         return None
@@ -59,14 +57,11 @@ def find(package: Package, context: Context) -> Found | None:
 
 
 def _chosen(name: str, matching: list[Path], files: list[Path], context: Context) -> Found:
-    """The file of that name. Raises PaddockError `package-several`.
-
-    Two spellings of one processor are one file; two versions where the release pins none are not.
-    """
+    """The first file of that name; two spellings of one processor are no rivals."""
     names = sorted({path.name for path in matching})
-    if "*" in name and len(names) > 1:
-        raise PaddockError("package-several", files=", ".join(names), folder=context.deps)
-    return Found(matching[0], tuple(_others(name, context, files, matching[0])))
+    rivals = tuple(names) if "*" in name and len(names) > 1 else ()
+    others = tuple(_others(name, context, files, matching[0]))
+    return Found(matching[0], others, rivals=rivals)
 
 
 def archives(context: Context, steps: Iterable[Step]) -> list[Path]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from provision.facts.folders import Folder
 from provision.facts.installed import Environment
-from provision.facts.linkage import Linkage, Needed
-from provision.facts.process_libraries import Levels, Runtime
+from provision.facts.linking.linkage import Linkage, Needed
+from provision.facts.linking.process_libraries import Levels, Runtime
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
 from tests.doctor.values import MACHINE, changed

@@ -16,11 +16,11 @@ from checks.finding import Finding
 from checks.registry import CHECKS
 from provision import words
 from provision.facts import ascend
-from provision.facts.linkage import Needed, Unversioned, collect
+from provision.facts.linking.linkage import Needed, Unversioned, collect
+from provision.facts.linking.process_libraries import Levels
 from provision.facts.oddities import Oddity
-from provision.facts.process_libraries import Levels
 from provision.facts.questions import Output
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import UNSENT, Facts, Unread
 from provision.stack import load, stack_file
 from tests.doctor.cann import (
     ASCEND,
@@ -115,6 +115,8 @@ CASES: list[tuple[str, str, list[Output] | None, dict[str, Any]]] = [
     ("cann-environment", "error gone", None,
      {"folders": [*FOLDERS, folder("ASCEND_OPP_PATH", f"{OLD}/7.0.0/opp", None)]}),
     ("cann-environment", "error unset", None, {"folders": [DRIVER_LIBRARIES]}),
+    ("cann-environment", "absent unset", None,
+     {"folders": [DRIVER_LIBRARIES], "environment": None, "linkage": None}),
     ("cann-environment", "error libraries", None, {"folders": [PYTHON, HOME, ATB_HOME]}),
     ("cann-environment", "error home", None, {"folders": [LIBRARIES, PYTHON, ATB_HOME]}),
     ("cann-environment", "warning python", None, {"folders": [LIBRARIES, HOME, ATB_HOME]}),
@@ -214,6 +216,29 @@ CASES: list[tuple[str, str, list[Output] | None, dict[str, Any]]] = [
     *[("environment-duplicates", f"warning {kind}", None, odd(kind))
       for kind in ("twice", "shadowed", "leftover", "torn", "overwritten")],
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "command"), [
+    (True, "paddock provision --target ascend910b --from"),
+    (False, "/demo/python -m pip install --force-reinstall"),
+])  # fmt: skip
+def test_a_torn_distribution_is_put_right(healthy: Facts, own: bool, command: str) -> None:
+    """Paddock's own environment is made anew: it has no pip."""
+    there = changed(odd("torn")["environment"], own=own)
+    finding = of(machine(healthy, environment=there), "environment-duplicates")
+    assert finding.state == "warning" and finding.command.startswith(command)
+
+
+def test_a_list_of_packages_does_not_tell_what_is_odd(healthy: Facts) -> None:
+    facts = machine(healthy, disk=UNSENT)
+    assert of(facts, "environment-duplicates").state == "apart"
+
+
+def test_settings_that_no_shell_needs_yet_are_no_fault(healthy: Facts) -> None:
+    """CANN is there, nothing is provisioned, and set_env.sh was not sourced."""
+    facts = machine(healthy, folders=[DRIVER_LIBRARIES], environment=None, linkage=None)
+    assert of(facts, "cann-nnal").follows == "cann-environment"
+    assert not {"error", "warning"} & {one.state for one in ask(facts) if one.id.startswith("cann")}
 
 
 @pytest.mark.parametrize(("name", "wanted", "outputs", "facts"), CASES,

@@ -196,7 +196,7 @@ def test_a_log_is_kept_by_its_telling_lines_without_secrets(tmp_path: Path) -> N
     assert "secret-7" not in texts[0] and "fine" not in texts[0]
     with pytest.raises(PaddockError) as caught:
         sent_folder.examine("", folder(tmp_path / "other", notes="hello\n"))
-    assert caught.value.key == "nothing-sent"
+    assert caught.value.code == "nothing-sent"
 
 
 def test_no_card_in_some_lines_of_lspci_is_not_no_card(tmp_path: Path) -> None:

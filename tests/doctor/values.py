@@ -12,12 +12,12 @@ from provision.facts import (
     installed,
     leftover,
     limits,
-    linkage,
     machine,
     pci,
     plugin,
     settings,
 )
+from provision.facts.linking import linkage
 from provision.facts.snapshot import Python
 
 MACHINE = machine.Machine(

@@ -21,5 +21,5 @@ def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object
                   "folders": [folder / "one", folder / "two"], "account": "HwHiAiUser",
                   "modules": ["enflame"], "arguments": ["--full", "a b"], "limit": 60,
                   "is_new": True, "reboot": "reboot (takes|\"effect')", "remove": ["/a b/x", "-q"],
-                  "sha256": "ab" * 32, "name": "a b'$(touch x).run", "files": [one],
+                  "sha256": "ab" * 32, "name": (folder / "a b.run").name, "files": [one],
                   "debs": [folder / "a.deb"]}  # fmt: skip

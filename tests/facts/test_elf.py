@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provision.facts import elf
+from provision.facts.linking import elf
 
 CODE = 'extern "C" { void XX_need(); __attribute__((weak)) void XX_weak(); void YY_need();\n' \
     "void XX_have() { XX_need(); YY_need(); if (XX_weak) XX_weak(); } }\n"  # fmt: skip

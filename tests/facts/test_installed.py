@@ -40,6 +40,18 @@ def test_names_are_normalised_and_torn_installs_left_out() -> None:
     assert found and found.packages == {"beta-two": "2.0", "zope-thing": "1.0.post1"}
 
 
+@pytest.mark.usefixtures("home")
+def test_what_an_installer_left_undone_is_seen() -> None:
+    site = Site("loopback")
+    folder = site.env / "lib/python3.11/site-packages"
+    dist(folder, "whole-1.0")
+    (folder / "whole-1.0.dist-info/WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n")
+    dist(folder, "torn-1.0", complete=False)
+    found = installed.environment(site)
+    assert found and found.wheels == {"whole": ["py3-none-any"]}
+    assert [(odd.kind, odd.names) for odd in found.oddities] == [("torn", ["torn"])]
+
+
 def test_pins_that_apply_to_a_python() -> None:
     assert pins(LOCK, "3.11.7") == {"alpha": "1.0", "beta-two": "2.0.0", "delta": "5.0.post1"}
     assert set(pins(LOCK, "3.10.1")) == {"alpha", "gamma", "delta"}

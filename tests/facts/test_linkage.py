@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provision.facts import link_symbols, linkage, loader_cache
-from provision.facts.elf_file import ElfFile
-from provision.facts.library_folders import products
-from provision.facts.process_libraries import Host, levels, paddle_host, runtime, start
+from provision.facts.linking import link_symbols, linkage, loader_cache
+from provision.facts.linking.elf_file import ElfFile
+from provision.facts.linking.library_folders import products
+from provision.facts.linking.process_libraries import Host, levels, paddle_host, runtime, start
 
 Build = Callable[..., Path]
 LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW)"

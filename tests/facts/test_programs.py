@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from provision.facts import compilers, pythons
 from provision.facts.command import run
 from provision.facts.snapshot import bounds
+from provision.paths import ROOT
 
 
 def script(path: Path, text: str) -> Path:
@@ -22,6 +24,20 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
+def absent(pid: int) -> int:
+    raise OSError(38, "Function not implemented")
+
+
+@pytest.fixture(params=["", "old kernel", "old Python"])
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without the kernel's word that a process has ended."""
+    if request.param == "old kernel":
+        monkeypatch.setattr(os, "pidfd_open", absent)
+    if request.param == "old Python":
+        monkeypatch.delattr(os, "pidfd_open")
+
+
+@pytest.mark.usefixtures("kernel")
 def test_a_command_that_hangs_is_cut_with_its_children(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     begin = time.monotonic()
@@ -45,6 +61,7 @@ def test_a_command_that_no_signal_ends_is_left_alone(monkeypatch: pytest.MonkeyP
     assert seconds < 6
 
 
+@pytest.mark.usefixtures("kernel")
 def test_what_a_command_says(tmp_path: Path) -> None:
     answer = run(["sh", "-c", "echo out; printf '\\377' >&2; kill -9 $$"], 5)
     assert (answer.status, answer.lines) == (-9, ["\N{REPLACEMENT CHARACTER}", "out"])
@@ -55,6 +72,25 @@ def test_what_a_command_says(tmp_path: Path) -> None:
 def test_of_much_output_the_end_is_kept() -> None:
     answer = run(["sh", "-c", "yes | head -c 3000000; echo end"], 30)
     assert answer.out.endswith("y\nend\n") and len(answer.out) < 300_000
+
+
+def test_a_flood_of_output_is_ended() -> None:
+    answer = run(["yes", "a line of many"], 30)
+    assert answer.status == -signal.SIGKILL and answer.lines[0] == "more than 64 MiB of output"
+
+
+def test_a_command_does_not_outlive_a_killed_caller(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    hang = f"trap '' TERM INT HUP; (sleep 2; touch {mark}) & touch {tmp_path}/begun; wait"
+    code = f"from provision.facts.command import run\nrun(['sh', '-c', {hang!r}], 60)"
+    caller = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.02)
+    time.sleep(0.2)
+    caller.kill()
+    caller.wait()
+    time.sleep(2.5)
+    assert not mark.exists()
 
 
 def test_the_running_interpreter_comes_first_and_starts_nothing(

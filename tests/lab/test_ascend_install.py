@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def test_one_command_leads_to_the_framework_and_the_plugin(box: Bare) -> None:
     ends(box.provision(everything, 400), 4, "paddle_custom_npu-3.0.0-cp310", "rebooted")
     wheels.plugin(box.deps, "npu")
     box.reboot()
-    ends(box.provision(everything), 0, "not proved")
+    ends(box.provision(everything), 0, "not proved", "ascend-toolkit/set_env.sh")
     python = "/root/.local/share/paddock/envs/ascend910b/bin/python"
     show = "print(paddle.__version__, npu.VERSION)"
     code = f"import paddle, paddle_custom_device.npu as npu; {show}"
@@ -128,6 +129,10 @@ def test_an_installer_that_fails_stops_the_run(box: Bare) -> None:
         box.fault("driver", fault)
         ends(box.provision(f"{HOST} --yes"), status, words)
     assert parts(box) == ["driver"] * 3
+    box.fault("driver", "half")
+    for _ in range(2):  # what it left behind is not taken for whole
+        ends(box.provision(f"{HOST} --yes"), 7, "ended early")
+    assert len(parts(box)) == 5
     box.fault("driver", "")
     box.run("mv /usr/sbin/ifconfig /usr/sbin/_")
     ends(box.provision(f"{HOST} --yes"), 4, "missing tools: ifconfig", "net-tools")
@@ -165,6 +170,17 @@ def test_a_newer_driver_stays_once_the_person_agrees(box: Bare, tmp_path: Path) 
     assert box.calls() == []
 
 
+def test_the_archive_of_the_vendor_is_taken_as_it_comes(box: Bare) -> None:
+    files = [file for file in box.deps.iterdir() if "npu" in file.name]
+    with zipfile.ZipFile(box.deps / "Ascend-hdk-910b-npu_23.0.3_linux-x86-64.zip", "w") as archive:
+        for file in files:
+            archive.write(file, file.name)
+            archive.writestr(f"{file.name}.cms", "a signature")
+            file.unlink()
+    ends(box.provision(f"{HOST} --yes"), 4, "Unpacking", "rebooted")
+    assert sorted(parts(box)) == ORDER
+
+
 @pytest.mark.parametrize("part", ["driver", "firmware", "toolkit"])
 def test_a_killed_run_is_taken_up_again(box: Bare, part: str) -> None:
     box.fault(part, "slow")
@@ -192,4 +208,4 @@ def test_other_cards_and_systems_are_refused(box: Bare, clone: Path, packages: P
     box.run("sed -i 's/^VERSION=.*/VERSION=\"20.04 LTS\"/' /etc/os-release")
     ends(box.provision(f"{HOST} --yes"), 4, "--unsupported-os")
     assert box.calls() == []
-    ends(box.provision(f"{HOST} --yes --unsupported-os"), 4, "rebooted")
+    ends(box.provision(f"{HOST} --yes --unsupported-os --from host/card"), 4, "rebooted")

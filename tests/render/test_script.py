@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from provision import stack
 from provision.forms.registry import FORMS
 from provision.forms.wanted import Wanted
+from provision.render import document
 from tests.engine.world import STEPS, World, wheel
 from tests.frame.index import Index, served
 from tests.render.values import RELEASES, TARGETS, clean, made
@@ -33,6 +36,19 @@ def test_it_has_every_step_in_the_order_of_the_stack(target: str) -> None:
     steps = stack.load(stack.stack_file(target)).steps
     shown = [line.removeprefix("# ---- ") for line in text.splitlines() if line[:7] == "# ---- "]
     assert shown == [step.name for step in steps]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+@example("END_OF_FILE\n$(touch x) `touch x` \\\nEND_OF_FILE_\n")
+@example("")
+def test_a_file_in_the_script_is_written_as_it_was(content: str) -> None:
+    """But for a line break at its end, which a text file has."""
+    script = f"cat {document(content)}\n"
+    done = subprocess.run(
+        ["/bin/sh", "-eu"], input=script.encode(), capture_output=True, check=True
+    )
+    assert done.stdout.decode() == content.removesuffix("\n") + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +142,7 @@ def test_without_the_vendors_packages_it_names_all_of_them_and_where_they_are_fr
     missing = [line for line in done.stderr.splitlines() if "missing:" in line]
     assert len(missing) == 5
     assert all("https://" in line for line in missing)
-    assert not (tmp_path / "home/state/ascend910b/done/env-python").exists()
+    assert not (tmp_path / "home/state/ascend910b/done/env.python").exists()
 
 
 def test_a_package_that_was_replaced_after_its_first_use_is_refused(tmp_path: Path) -> None:

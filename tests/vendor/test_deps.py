@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from provision.errors import PaddockError
+from provision.steps.vendor import missing
 from provision.vendor import deps, trust
 from tests.vendor.conftest import Make
 
@@ -76,7 +77,7 @@ def test_two_versions_where_none_is_pinned_are_an_error(make: Make) -> None:
     assert context.deps
     touched(context.deps, "eccl_3.1_amd64.deb", "eccl_3.2_amd64.deb")
     with pytest.raises(PaddockError) as caught:
-        deps.find(context.stack.packages["eccl"], context)
+        missing([context.stack.packages["eccl"]], context)
     assert caught.value.code == "package-several"
     assert "eccl_3.1_amd64.deb, eccl_3.2_amd64.deb" in str(caught.value)
 

@@ -8,7 +8,7 @@ import shlex
 import msgspec
 
 from provision.facts.texts.section import Section
-from provision.network import hide_secrets
+from provision.network import hide_secrets, is_secret
 
 _COMMAND = re.compile(
     r"(?:sudo +|(?:docker|podman|kubectl) exec .{1,200} )?"
@@ -16,10 +16,6 @@ _COMMAND = re.compile(
 )
 _PLAIN = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,120})=(?P<value>.*)")
 _EXPORT = re.compile(r"(?:export|declare -\w*x\w*) (?P<name>[A-Za-z_]\w{0,120})=(?P<value>.*)")
-_SECRET = re.compile(
-    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_SK$|_AK$|_PWD$",
-    re.IGNORECASE,
-)
 _TELLING = {"PATH", "HOME", "PWD", "USER", "SHLVL", "SHELL", "HOSTNAME", "LOGNAME"}
 _OURS = re.compile(  # of a list that was filtered: all names are of this kind
     r"(?:ASCEND|HCCL|FLAGS|CUSTOM_DEVICE|TOPS|ENFLAME|ECCL|GCU|PADDLE|NPU|ACL|TORCH|LD|ATB|OMP)_\w+"
@@ -87,4 +83,4 @@ def _unquoted(text: str) -> str:
 
 def safe(name: str, value: str) -> str:
     """The value without secrets."""
-    return "***" if value and _SECRET.search(name) else hide_secrets(value)
+    return "***" if value and is_secret(name) else hide_secrets(value)

@@ -40,6 +40,9 @@ case $fault in
     fail) fail "rpm or dkms: build of the modules failed" 7 ;;
     busy) fail "the davinci device is in use, please stop the process first" ;;
     hang) say INFO "Waiting for device startup..."; sleep 600 ;;
+    half) mkdir -p /usr/local/Ascend/$part
+        echo "Version=$version" > /usr/local/Ascend/$part/version.info
+        fail "the flash tool has ended early" 5 ;;
     nothing) say INFO "$installed"; exit 0 ;;
 esac
 """

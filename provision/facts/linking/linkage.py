@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts import elf, elf_symbols, library_folders, link_symbols
-from provision.facts.elf_file import DAMAGED, ElfFile
-from provision.facts.loader import Object, Process, Request
-from provision.facts.process_libraries import NOBODY, Host, start
+from provision.facts.linking import elf, elf_symbols, library_folders, link_symbols
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
+from provision.facts.linking.loader import Object, Process, Request
+from provision.facts.linking.process_libraries import NOBODY, Host, start
 
 
 class Needed(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts import loader_cache
+from provision.facts.linking import loader_cache
 from provision.paths import IMAGES
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from provision.facts import elf_symbols
-from provision.facts.loader import Object, Process
+from provision.facts.linking import elf_symbols
+from provision.facts.linking.loader import Object, Process
 
 # Of a mangled name: its outermost scope; `St` and `Ss` and their like are the standard library.
 _MANGLED = re.compile(r"_Z(?:T[VTIS]|GV)?(?:N[rVK]*)?(?:(S[absiodt])|(\d+))")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from provision.facts import elf, loader_cache
-from provision.facts.elf_file import DAMAGED, ElfFile
+from provision.facts.linking import elf, loader_cache
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
 
 How = Literal["", "loaded", "rpath", "variable", "runpath", "cache", "default", "path"]
 

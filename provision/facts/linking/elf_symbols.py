@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from provision.facts.elf_file import ElfFile
+from provision.facts.linking.elf_file import ElfFile
 
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts import elf, elf_symbols
-from provision.facts.elf_file import DAMAGED, ElfFile
-from provision.facts.loader import Process
+from provision.facts.linking import elf, elf_symbols
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
+from provision.facts.linking.loader import Process
 
 
 class Host(msgspec.Struct, frozen=True):

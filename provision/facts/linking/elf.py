@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts import elf_symbols
-from provision.facts.elf_file import DAMAGED, ElfError, ElfFile
+from provision.facts.linking import elf_symbols
+from provision.facts.linking.elf_file import DAMAGED, ElfError, ElfFile
 
 
 class Library(msgspec.Struct, frozen=True):
