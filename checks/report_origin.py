@@ -11,6 +11,8 @@ from checks.finding import moment
 from provision.facts.settings import printable
 from provision.words import text
 
+_SHOWN = 20  # names of files
+
 
 def origin(report: Report) -> Iterator[str]:
     """The lines about it for people; none for this machine."""
@@ -28,7 +30,12 @@ def unused(report: Report) -> Iterator[str]:
         files = printable(", ".join(one.files))
         yield text("doctor.conflict", kind=one.kind, files=files)
     if names := report.sent.unrecognised:
-        yield text("doctor.unrecognised", files=printable(", ".join(names)))
+        yield text("doctor.unrecognised", files=printable(listed(names)))
+
+
+def listed(names: list[str]) -> str:
+    """The first names of many."""
+    return ", ".join([*names[:_SHOWN], *(["..."] if len(names) > _SHOWN else [])])
 
 
 def files(report: Report) -> dict[str, object] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import msgspec
 
 from checks import doctor, sent_log
 from checks.doctor import FALLBACK, Report
+from checks.report_origin import listed
 from provision import stack
 from provision.console import show
 from provision.errors import PaddockError
@@ -18,7 +18,7 @@ from provision.facts.cards import device_types
 from provision.facts.questions import Output, questions
 from provision.facts.sent_files import Sent, read
 from provision.paths import targets
-from provision.render import Safe, render
+from provision.render import render
 from provision.words import text
 
 
@@ -33,7 +33,7 @@ def examine(target: str, folder: Path, *, json: bool = False) -> Report:
     begin = time.monotonic()
     found = _with_logs(read(folder), folder)
     if not found.outputs and not found.conflicts:
-        files = ", ".join(found.unrecognised) or "-"
+        files = listed(found.unrecognised) or "-"
         shown = tuple(script().splitlines())
         for line in shown if not json else ():
             show(line)
@@ -58,18 +58,11 @@ def _with_logs(found: Sent, folder: Path) -> Sent:
 def script() -> str:
     """The commands whose outputs a folder needs, as a script for that machine."""
     asked = questions()
-    asked_once = [one.command for one in asked.commands if "{npu}" not in one.command]
-    commands = [[_word(word) for word in command] for command in asked_once]
+    commands = [one.command for one in asked.commands if "{npu}" not in one.command]
     folders = dict.fromkeys(folder for one in asked.commands for folder in one.folders)
-    # Our own patterns, which the shell has to see as such.
-    files = Safe(" ".join(one.file for one in asked.files))
+    files = [one.file for one in asked.files]
     values = {"commands": commands, "folders": ":".join(folders), "files": files}
     return render("ask.sh.j2", values)
-
-
-def _word(word: str) -> str:
-    """A word of our own questions, in quotes that let the shell put variables in."""
-    return Safe(f'"{word}"') if re.search(r"\$[A-Z]", word) else word
 
 
 def _target(outputs: list[Output]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,11 +18,12 @@ from provision.network import hide_secrets
 
 _LINE = 500  # characters of a line that are kept
 _LINES = 10  # of a log
+_FILES = 500  # that are searched
 
 
 def logs(folder: Path, names: Iterable[str]) -> list[Output]:
     """Those of these files that show known failures: their lines, first causes before others."""
-    found = ((name, _lines(folder / name)) for name in names)
+    found = ((name, _lines(folder / name)) for name in itertools.islice(names, _FILES))
     return [Output(name, "\n".join(lines), name) for name, lines in found if lines]
 
 

@@ -58,7 +58,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(json=as_json, label=label, line=line, document=document)
+    made.filters.update(json=as_json, label=label, line=line, document=document, pattern=pattern)
     return made
 
 
@@ -81,6 +81,16 @@ def label(value: object) -> Safe:
     Raises ValueError for a line break, which no instruction can hold.
     """
     return Safe('"' + re.sub(r'([\\"$])', r"\\\1", line(value)) + '"')
+
+
+def pattern(value: str) -> Safe:
+    """A path of our own in which the shell expands `$NAME` and `*`, and nothing else.
+
+    Raises ValueError for any other sign that a shell might act upon.
+    """
+    if not re.fullmatch(r"[\w$*./+-]+", value, re.ASCII):
+        raise ValueError(f"not a plain path: {value!r}")
+    return Safe(value)
 
 
 def document(value: str) -> Safe:

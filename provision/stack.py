@@ -77,14 +77,14 @@ class Image(Table, frozen=True):
 
     `bases` are the images to start from, by release, `{machine}` standing for the processor; what a
     vendor needs below Paddle is in them. `packages` are those of the system that the result needs.
-    It runs as `user`; where that is "", as root, and `root` says why.
+    It runs as `user`; where that is None, as root, and `root` says why.
     """
 
     bases: dict[str, Reference]
     source: str
     seen: str
     packages: list[Name] = msgspec.field(default_factory=list)
-    user: Name | Literal[""] = ""
+    user: Name | None = None
     root: str = ""
 
 

@@ -6,6 +6,7 @@ pattern's words are shown to the pattern itself.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -21,6 +22,7 @@ _TOKEN = re.compile(
 )
 
 
+@functools.cache
 def words(pattern: str) -> tuple[str, ...]:
     """The longest fixed word of each alternative: what the pattern matches holds one of them.
 

@@ -37,7 +37,7 @@ def dockerfile(wanted: Wanted) -> str:
         "system": image.packages, "given": given, "left": [step.name for step in left],
         "commands": [["--version"], *(_step(step, wanted, given) for step in inside)],
         "labels": _labels(wanted, base),
-        "user": image.user, "root": image.root,
+        "user": image.user or "", "root": image.root,
         "env": wanted.home / "home" / "data" / "envs" / target,
         "health": health(wanted),
         "start": ["paddock", "doctor", "--target", target],

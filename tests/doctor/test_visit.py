@@ -146,11 +146,20 @@ def test_a_file_is_written_whole_or_not_at_all(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", fail)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(PaddockError) as raised:
             files.write("--snapshot", str(file), b"after")
+    assert raised.value.code == "disk-full" and str(file) in raised.value.part("what")
     assert file.read_bytes() == b"before" and list(tmp_path.iterdir()) == [file]
     files.write("--snapshot", str(file), b"after")
     assert file.read_bytes() == b"after" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_that_leads_to_itself_is_refused(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    with pytest.raises(PaddockError) as raised:
+        files.write("--html", str(loop), b"x")
+    assert raised.value.code == "bad-option"
 
 
 def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:

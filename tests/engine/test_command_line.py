@@ -49,6 +49,34 @@ def test_a_reader_that_goes_away_is_no_fault(home: Path, arguments: list[str]) -
     assert errors == b""
 
 
+@pytest.mark.parametrize("line", ["--help", "--list", "--version", "doctor --list", "explain K041"])
+def test_output_without_room_is_an_error_in_our_words(home: Path, line: str) -> None:
+    command = [sys.executable, str(ROOT / "tasks.py"), *line.split()]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, env=variables(home), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 4 and b"<stdout>" in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("more", [{"COLUMNS": "1"}, {"PYTHONIOENCODING": "ascii"}])
+def test_a_list_on_a_poor_terminal(home: Path, more: dict[str, str]) -> None:
+    command = [sys.executable, str(ROOT / "tasks.py"), "--list"]
+    env = {**variables(home), "PADDOCK_LANG": "zh", **more}
+    done = subprocess.run(command, env=env, capture_output=True, check=False)
+    assert done.returncode == 0 and b"doctor" in done.stdout
+
+
+def test_names_that_begin_with_a_dash_and_no_input(cli: Cli) -> None:
+    assert "-none" in cli("read", "--", "-none").stderr
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" "$1" explain - <&-', sys.executable, str(ROOT / "tasks.py")],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("name", ["../../victim", "..", "", "/tmp/victim", "lopback", "a/../b"])  # noqa: S108
 @pytest.mark.parametrize("more", [[], ["--undo"], ["--dry-run"]])
 def test_an_unknown_target_touches_nothing(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,7 @@ DONE_FIRST = {
     "s60": ["host/driver"],
 }
 DONE_LATER = {"ascend910b": ["host/toolkit", "host/kernels"], "s60": ["host/tops"]}
-WRITE = {"ascend910b": ascend.write, "s60": enflame.rider}
+WRITE: dict[str, Callable[[Path], object]] = {"ascend910b": ascend.write, "s60": enflame.rider}
 
 
 @pytest.fixture(params=ORDER)
@@ -76,8 +77,13 @@ def test_the_host_is_set_up_over_a_reboot(box: Bare, target: str) -> None:
     assert marked(first, "+") == [*DONE_FIRST[target], "host/loaded"]
     box.reboot()
     second = run(box)
-    assert marked(second, "=") == ["host/toolchain", *DONE_FIRST[target], "host/loaded"]
-    assert marked(second, "+") == DONE_LATER[target]
+    held, made = marked(second, "="), marked(second, "+")
+    assert ("host/loaded" in held) != ("host/loaded" in made)  # by the machine's start, or now
+    assert [name for name in held if name != "host/loaded"] == [
+        "host/toolchain",
+        *DONE_FIRST[target],
+    ]
+    assert [name for name in made if name != "host/loaded"] == DONE_LATER[target]
     assert second.returncode != 0
     assert second.stdout.splitlines()[-1] == "paddock: + plugin/install"
     third = run(box)
