@@ -71,7 +71,7 @@ def test_colours_line_ends_and_overwritten_lines() -> None:
     [
         (["read", "a", "--json", "b"], ["read", "--json", "a\0b"]),
         (["read", "-"], ["read", "-"]),
-        (["read", "--", "-x", "--json"], ["read", "-x\0--json"]),
+        (["read", "--", "-x", "--json"], ["read", "\0-x\0--json"]),
         (["read"], ["read", ""]),
         (["--help", "read"], ["--help", "read"]),
         (["smoke", "--level", "ops"], ["smoke", "--level", "ops"]),
