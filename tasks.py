@@ -91,7 +91,7 @@ def doctor(
     files = {"snapshot": snapshot, "junit": junit, "sarif": sarif, "html": html}
     visit.refuse_mixed({
         "list": list_, "compare": compare, "fresh": fresh, "strict": strict, "container": container,
-        "env": env, "fix": fix, **named, **files,
+        "env": env, "fix": fix, "yes": yes, "json": json, **named, **files,
     })  # fmt: skip
     if list_:
         return visit.catalogue(json=json)

@@ -67,6 +67,7 @@ def _saved(file: str) -> Saved:
 def plain(facts: Facts) -> dict[str, Any]:
     """The facts as plain values, the outputs by what they say."""
     values: dict[str, Any] = msgspec.to_builtins(facts)
+    del values["sent"]  # how it was told, not what the machine is
     if isinstance(facts.outputs, list):
         values["outputs"] = comparable(facts.outputs)
     return values

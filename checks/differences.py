@@ -23,15 +23,14 @@ def judge(facts: Facts, layers: tuple[Layer, ...]) -> Finding:
         return ok(f"as locked for {comparison.release}", where)
     evidence = [Evidence(_line(one), f"{where}/{one.layer}.txt") for one in wrong[:_SHOWN]]
     values = {"count": str(len(wrong)), "release": comparison.release, "name": wrong[0].name}
-    return Finding("error", "differs", values, evidence, _command(facts, wrong), safe=True)
+    return mended(Finding("error", "differs", values, evidence), facts, _step(facts, wrong))
 
 
 def _line(one: Difference) -> str:
     return f"{one.name} {one.found or 'is not installed'}, locked {one.wanted}"
 
 
-def _command(facts: Facts, wrong: list[Difference]) -> str:
-    """Run again from the first step that installs one of these layers."""
+def _step(facts: Facts, wrong: list[Difference]) -> str:
+    """The first step that installs one of these layers."""
     layers = {one.layer for one in wrong}
-    step = next((step.name for step in facts.stack.steps if step.lock in layers), None)
-    return mended(facts, step)
+    return next((step.name for step in facts.stack.steps if step.lock in layers), "")

@@ -12,7 +12,7 @@ import msgspec
 from checks.finding import Check, Evidence, Finding, State, UnreadError
 from checks.registry import CHECKS
 from provision import stack
-from provision.facts import pci, pci_text, snapshot
+from provision.facts import pci, snapshot
 from provision.facts.snapshot import UNSENT, Facts, Unread
 from provision.paths import targets
 
@@ -55,21 +55,19 @@ def examine(
     `unknown-target`, `stack-*` for a broken stack file, and what snapshot.collect raises.
     """
     begin = time.monotonic()
-    wanted = target if target not in (None, "auto") else _own_target(root)
+    cards = snapshot.cards(root)
+    wanted = target if target not in (None, "auto") else _own_target(cards())
     loaded = stack.load(stack.stack_file(wanted or FALLBACK))
-    facts = snapshot.collect(loaded, fresh, root, container, env)
+    facts = snapshot.collect(loaded, fresh, root, container, env, cards)
     return Report(facts, ask(facts), time.monotonic() - begin)
 
 
-def _own_target(root: Path) -> str | None:
+def _own_target(cards: list[pci.Device] | Unread) -> str | None:
     """The target of this machine's accelerators, where this version has it.
 
     Otherwise the check of the accelerators says so; the rest can still be examined.
     """
-    try:
-        found = pci.target_for(pci_text.collect(root))
-    except Exception:  # the same reading fails again as a fact, and is shown there
-        return None
+    found = None if isinstance(cards, Unread) else pci.target_for(cards)
     return found if found in targets() else None
 
 
@@ -118,7 +116,8 @@ def _rests_on_what_was_sent(check: Check, facts: Facts) -> bool:
     if finding == without:
         return True
     names = {name for one in outputs for name in (one.source, one.real) if name}
-    return any(name in evidence.where for evidence in finding.evidence for name in names)
+    # A file may have any name, also one that is a part of some other place's.
+    return any(evidence.where in names for evidence in finding.evidence)
 
 
 def _ask(check: Check, facts: Facts) -> Finding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from checks.finding import APART, Check, Evidence, Finding, made_anew, present
 from provision.facts.oddities import Oddity
 from provision.facts.snapshot import Facts
@@ -23,8 +25,12 @@ def _run(facts: Facts) -> Finding:
     worst = odd[0]
     values = {"names": ", ".join(worst.names), "where": worst.where[0] if worst.where else "",
               "count": str(len(odd))}  # fmt: skip
-    command = _command(worst, there.python) if facts.foreign else made_anew(facts)
-    return Finding("warning", worst.kind, values, [*map(_evidence, odd[:6])], command, _SOURCE)
+    evidence = [*map(_evidence, odd[:6])]
+    finding = Finding("warning", worst.kind, values, evidence, source=_SOURCE)
+    if facts.foreign:
+        return msgspec.structs.replace(finding, command=_command(worst, there.python))
+    # It may still do its work, which a new one would interrupt: that is for the user to say.
+    return msgspec.structs.replace(made_anew(finding, facts), safe=False)
 
 
 def _evidence(odd: Oddity) -> Evidence:

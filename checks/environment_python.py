@@ -18,7 +18,7 @@ def _run(facts: Facts) -> Finding:
         if facts.foreign:
             return Finding("error", "dead-other", {"python": environment.python}, evidence)
         values = {"python": environment.python}
-        return Finding("error", "dead", values, evidence, made_anew(facts), safe=True)
+        return made_anew(Finding("error", "dead", values, evidence), facts)
     line = f"Python {environment.version}, {len(environment.packages)} packages"
     return ok(line, environment.python)
 

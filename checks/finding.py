@@ -34,7 +34,8 @@ class Finding(msgspec.Struct, frozen=True):
     The sentences stand in the catalogue under `check.ID.CASE.what`, `.cause` and `.fix`; `values`
     fill them. `command` is what to type, "" where nothing helps by itself; `source` is where the
     knowledge comes from; `follows` names the check whose finding this one follows from. `safe`: the
-    command may be run for the user, since it changes nothing outside of Paddock's own folders.
+    command may be run for the user, since it changes nothing outside of Paddock's own folders; it
+    is `provision`, from the step `step` on ("" for the first) in `release` ("" for the default).
     """
 
     state: State
@@ -46,6 +47,8 @@ class Finding(msgspec.Struct, frozen=True):
     id: str = ""
     follows: str = ""
     safe: bool = False
+    step: str = ""
+    release: str = ""
 
     def part(self, name: str) -> str:
         """One sentence, `what`, `cause` or `fix`, in the user's language; "" for a good finding."""
@@ -115,15 +118,22 @@ def provision(target: str, *more: str) -> str:
     return " ".join(["paddock provision --target", target, *more])
 
 
-def mended(facts: Facts, step: str | None = None) -> str:
-    """The command that makes Paddock's own stack whole again, from a step on, in its release."""
+def mended(finding: Finding, facts: Facts, step: str = "") -> Finding:
+    """A finding that is mended by making Paddock's own stack whole again, from a step on.
+
+    It stays in the release that is there.
+    """
     there = facts.comparison
     release = "" if there is None or isinstance(there, Unread) else there.release
     of = facts.stack
-    own = ("--release", release) if release in of.releases and release != of.default_release else ()
-    return provision(facts.target, *own, *(("--from", step) if step else ()))
+    if release not in of.releases or release == of.default_release:
+        release = ""
+    more = (*(("--release", release) if release else ()), *(("--from", step) if step else ()))
+    command = provision(facts.target, *more)
+    return msgspec.structs.replace(finding, command=command, safe=True, step=step, release=release)
 
 
-def made_anew(facts: Facts) -> str:
-    """The command that makes the environment of Paddock's own stack from nothing."""
-    return mended(facts, next((one.name for one in facts.stack.steps if one.kind == "venv"), None))
+def made_anew(finding: Finding, facts: Facts) -> Finding:
+    """A finding that is mended by making the environment of Paddock's own stack from nothing."""
+    step = next((one.name for one in facts.stack.steps if one.kind == "venv"), "")
+    return mended(finding, facts, step)

@@ -45,9 +45,8 @@ def offer(report: Report) -> Offer:
     if not safe or not report.facts.stack.steps:
         return Offer("", [], [*(Left(one, "none") for one in safe), *left])
     order = [step.name for step in report.facts.stack.steps]
-    begins = [name for one in safe if (name := _value(one, "--from"))]
-    begin = min(begins, key=order.index, default="")
-    release = next(filter(None, (_value(one, "--release") for one in safe)), "")
+    begin = min((one.step for one in safe if one.step), key=order.index, default="")
+    release = next((one.release for one in safe if one.release), "")
     chosen = options(report.facts.target, release, begin=begin)
     if _host_changes(chosen):
         return Offer("", [], [*(Left(one, "host") for one in safe), *left])
@@ -55,12 +54,6 @@ def offer(report: Report) -> Offer:
     words += ["--release", release] if release else []
     words += ["--from", begin] if begin else []
     return Offer(" ".join(words), safe, left, begin, release)
-
-
-def _value(finding: Finding, flag: str) -> str:
-    """The value of a flag in the command of a finding; "" where it is not there."""
-    words = finding.command.split()
-    return words[words.index(flag) + 1] if flag in words[:-1] else ""
 
 
 def _host_changes(chosen: engine.Options) -> str:
@@ -81,7 +74,7 @@ def agreed(made: Offer, *, yes: bool) -> bool:
 
 
 def carry_out(made: Offer, target: str, *, json: bool) -> None:
-    """Run what was offered, as `provision` does; it is refused what would change the host.
+    """Run what was offered, as `provision` does; a run that would change the host is declined.
 
     Raises PaddockError as `provision` does.
     """

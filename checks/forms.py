@@ -48,7 +48,6 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
     from provision.imaging.builder import builder
 
     began = time.monotonic()
-    _one_of("--builder", choices["builder"], ("", "auto", *KINDS))
     wanted = _wanted(options, choices, privileged=False)
     found, tag = builder(choices["builder"] or "auto"), container.image(wanted)
     out = sys.stderr if json else sys.stdout
@@ -85,11 +84,16 @@ def _wanted(options: Options, choices: Mapping[str, str], *, privileged: bool) -
         if value and not _REFERENCE.fullmatch(value):
             raise PaddockError("bad-option", option=f"--{flag}", value=value,
                                wanted=text("wanted.image"))  # fmt: skip
+    own = options.stack.name if options.stack else ""
+    if not own.isprintable():
+        raise PaddockError("bad-option", option="--stack", value=ascii(own),
+                           wanted=text("wanted.stack-name"))  # fmt: skip
     return Wanted(
         loaded, options.folder, loaded.release(options.release), machine=machine,
         base=choices["base"], image=choices["image"], cards=_cards(choices.get("cards", "")),
         classic=choices["builder"] == "classic", syntax=choices.get("syntax", ""),
-        privileged=privileged, secrets=tuple(secrets), **_home(choices.get("home", "")),
+        privileged=privileged, secrets=tuple(secrets), own=own,
+        **_home(choices.get("home", "")),
     )  # fmt: skip
 
 
@@ -110,12 +114,9 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
 
 def _cards(value: str) -> tuple[int, ...]:
     """The numbers in `0,2` or `0-7`; card 0 for "". Raises PaddockError `bad-option`."""
-    found: list[int] = []
-    for part in value.split(",") if value else ["0"]:
-        if not (match := _CARDS.fullmatch(part.strip())):
-            raise PaddockError("bad-option", option="--cards", value=value,
-                               wanted=text("wanted.cards"))  # fmt: skip
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
-    if not found or len(set(found)) != len(found):
+    parts = [_CARDS.fullmatch(part.strip()) for part in (value or "0").split(",")]
+    ranges = [range(int(part[1]), int(part[2] or part[1]) + 1) for part in parts if part]
+    found = [card for cards in ranges for card in cards]
+    if len(ranges) < len(parts) or not all(ranges) or len(set(found)) < len(found):
         raise PaddockError("bad-option", option="--cards", value=value, wanted=text("wanted.cards"))
     return tuple(found)

@@ -114,6 +114,6 @@ def _counts(report: Report) -> dict[str, int]:
 def _details(facts: Facts) -> Iterator[tuple[str, str]]:
     """Each fact by its name, as JSON."""
     for field in msgspec.structs.fields(Facts):
-        if field.name not in ("target", "device"):
+        if field.name not in ("target", "device", "sent"):
             value = msgspec.to_builtins(getattr(facts, field.name))
             yield field.name, json.dumps(value, ensure_ascii=False, indent=1)

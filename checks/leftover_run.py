@@ -20,7 +20,7 @@ def _run(facts: Facts) -> Finding:
     case = "failed" if first.event == "failed" else "interrupted"
     evidence = [_evidence(step, left.journal) for step in left.steps]
     values = {"step": first.name, "target": facts.target}
-    return Finding("error", case, values, evidence, mended(facts), safe=True)
+    return mended(Finding("error", case, values, evidence), facts)
 
 
 def _evidence(step: Step, journal: str) -> Evidence:

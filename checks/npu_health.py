@@ -56,15 +56,18 @@ def _finding(bad: list[_Said], asked: list[tuple[Block, Output]]) -> Finding:
     ids = list(dict.fromkeys(one.npu for one in worst))
     coded = [(block, output) for block, output in asked
              if _id(block) in ids and block.values.get(_CODE)]  # fmt: skip
-    codes = " ".join(str(block.values[_CODE]) for block, _ in coded) or "-"
-    values = {"npus": ", ".join(ids), "word": worst[0].word, "codes": codes}
+    values = {"npus": ", ".join(ids), "word": worst[0].word}
+    if coded:
+        values["codes"] = " ".join(str(block.values[_CODE]) for block, _ in coded)
     evidence = [one.evidence for one in bad] + [_coded(*row) for row in coded]
     command = f"npu-smi info -t health -i {ids[0]}" if ids[0] != "?" else ""
     if sick:
-        return Finding("error", "alarm", values, evidence, command, _SOURCE)
+        case = "alarm" if coded else "alarm-uncoded"
+        return Finding("error", case, values, evidence, command, _SOURCE)
     if worst is unclear:
         return Finding("unknown", "unclear", values, evidence, command, _SOURCE)
-    return Finding("warning", "warning", values, evidence, command, _SOURCE)
+    case = "warning" if coded else "warning-uncoded"
+    return Finding("warning", case, values, evidence, command, _SOURCE)
 
 
 def _rows(outputs: list[Output]) -> Iterator[_Said]:

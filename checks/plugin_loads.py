@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from checks.finding import Check, Evidence, Finding, State, mended, moment, present
 from provision.facts.plugin import Plugin
 from provision.facts.snapshot import Facts
@@ -18,9 +20,8 @@ def _run(facts: Facts) -> Finding:
     evidence += [Evidence(hint, "ELF symbols") for hint in plugin.hints]
     values = {"folder": plugin.folder, "device": facts.device}
     state: State = "unknown" if plugin.verdict == "unknown" else "error"
-    command = _command(facts, plugin)
-    safe = command.startswith("paddock provision") and state == "error"
-    return Finding(state, plugin.verdict, values, evidence, command, _SOURCE, safe=safe)
+    finding = Finding(state, plugin.verdict, values, evidence, source=_SOURCE)
+    return _with_command(finding, facts, plugin)
 
 
 def _where(plugin: Plugin) -> str:
@@ -30,14 +31,17 @@ def _where(plugin: Plugin) -> str:
     return f"{plugin.where}, {moment(plugin.proved)}; nothing has changed since"
 
 
-def _command(facts: Facts, plugin: Plugin) -> str:
+def _with_command(finding: Finding, facts: Facts, plugin: Plugin) -> Finding:
     """Make again what is at fault, Paddle itself or the plugin, in an environment of Paddock's."""
     wanted = "packages" if plugin.verdict == "paddle" else "wheel"
     steps = (step for step in facts.stack.steps if step.kind == wanted and step.lock != "build")
     step = next(steps, None)
     if facts.foreign:
-        return f"paddock build-ops --backend {facts.target}" if step and wanted == "wheel" else ""
-    return mended(facts, step.name if step else None)
+        build = f"paddock build-ops --backend {facts.target}"
+        command = build if step and wanted == "wheel" else ""
+        return msgspec.structs.replace(finding, command=command)
+    made = mended(finding, facts, step.name if step else "")
+    return msgspec.structs.replace(made, safe=finding.state == "error")
 
 
 CHECK = Check(

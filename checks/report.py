@@ -108,9 +108,10 @@ def problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
     yield _paint(f"{_SIGN[finding.state]}  {what}", finding.state, colour) + f"  [{finding.id}]"
     for evidence in finding.evidence:
         yield _row("seen", f"{evidence.line}  ({evidence.where})")
+    consequences = ""
     follow = sum(one.follows == finding.id for one in report.findings)
-    follow *= finding.state == "error"  # what stands behind something absent is no finding
-    consequences = text("doctor.follow", count=follow) if follow else ""
+    if follow and finding.state == "error":  # what stands behind something absent is no finding
+        consequences = text("doctor.follow", count=follow)
     yield from _rows("so", " ".join(filter(None, (finding.part("cause"), consequences))))
     yield from _rows("fix", advice(finding))
     yield from _rows("known", finding.source)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from checks import doctor
@@ -17,6 +18,8 @@ from provision.words import text
 _ALONE = ("--list", "--compare")  # these answer another question than what this machine has
 # What is about this machine and its own stack cannot be asked of another one.
 _APART = {"--from": ("--fresh", "--container", "--env", "--fix"), "--fix": ("--env",)}
+_FORMS = ("snapshot", "junit", "sarif", "html")  # each is a document of its own
+_OUT = "-"  # as a file: standard output
 
 
 def speak(language: str) -> None:
@@ -29,16 +32,35 @@ def speak(language: str) -> None:
 
 
 def refuse_mixed(given: Mapping[str, object]) -> None:
-    """Raises PaddockError `flags-apart` for flags, by name, that exclude each other."""
-    names = {f"--{name}": None for name, value in given.items() if value}.keys()
-    alone = next((name for name in _ALONE if name in names), None)
-    if alone and len(names) > 1:
-        other = next(name for name in names if name != alone)
-        raise PaddockError("flags-apart", one=alone, other=other)
+    """Raises PaddockError `flags-apart` for flags, by name, that exclude each other.
+
+    And `flag-needs` for one that means nothing without another.
+    """
+    names = [f"--{name}" for name, value in given.items() if value]
+    for one, other in itertools.chain(_apart(names), _into_one_file(given)):
+        raise PaddockError("flags-apart", one=one, other=other)
+    if "--yes" in names and "--fix" not in names:
+        raise PaddockError("flag-needs", one="--yes", other="--fix")
+
+
+def _apart(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of flags that ask for different things. `--json` only says how to answer."""
+    asked = [name for name in names if name != "--json"]
+    for alone in _ALONE:
+        if alone in asked:
+            yield from ((alone, other) for other in asked if other != alone)
     for one, others in _APART.items():
-        if one in names and not names.isdisjoint(others):
-            other = next(name for name in others if name in names)
-            raise PaddockError("flags-apart", one=one, other=other)
+        if one in asked:
+            yield from ((one, other) for other in others if other in asked)
+
+
+def _into_one_file(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The pairs of flags whose answers would come into one file, where only one can be read."""
+    shown = [(f"--{name}", _OUT) for name in ("fix", "json") if given.get(name)][:1]
+    forms = [(f"--{name} {given[name]}", given[name]) for name in _FORMS if given.get(name)]
+    for (one, file), (other, same) in itertools.combinations([*shown, *forms], 2):
+        if file == same:
+            yield one, other
 
 
 def catalogue(*, json: bool) -> int:
@@ -122,10 +144,11 @@ def tell(
     A file `-` is standard output, in place of what is shown otherwise; `fixed` is what `mend` did.
     Returns the exit status.
     """
-    if "-" not in files.values():
+    declined = bool(fixed and fixed["command"] and not fixed["ran"])
+    if _OUT not in files.values():
         if json:
             show_json(to_json(report, strict) | ({"fix": fixed} if fixed else {}))
-        else:
+        elif not declined:  # before it asked, `mend` showed the report
             _show(lines(report))
     for form, file in files.items():
         if file:

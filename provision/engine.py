@@ -15,6 +15,7 @@ from provision.paths import IMAGES, cache_dir
 from provision.site import Site
 
 if TYPE_CHECKING:
+    from provision.journal import Entry, Witness
     from provision.plan import Planned
     from provision.progress import Progress
     from provision.run import Runner
@@ -66,18 +67,15 @@ def prepare(options: Options) -> Context:
 
     Raises PaddockError of the classes `stack-*`, `unknown-*`, and `no-steps`.
     """
-    from packaging.specifiers import SpecifierSet
-
     from provision import stack
-    from provision.facts.pythons import interpreters
+    from provision.facts.pythons import bounds, interpreters
     from provision.steps.base import Context
 
     loaded = stack.load(options.stack or stack.stack_file(options.target))
     release = loaded.release(options.release)
     if not loaded.steps:
         raise PaddockError("no-steps", target=loaded.target)
-    fits = SpecifierSet(loaded.python)
-    found = next(interpreters(lambda version: "{}.{}".format(*version) in fits), None)
+    found = next(interpreters(bounds(loaded.python)), None)
     return Context(
         loaded, options.folder, release, options.site, found[0] if found else None,
         "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,
@@ -116,14 +114,33 @@ def tidy(site: Site) -> int:
 
 
 def put_seal(context: Context, options: Options, planned: list[Planned]) -> None:
-    """Seal a state in which every step holds and the smoke tests have passed."""
+    """Seal a state in which every step holds, those tests that the target has included.
+
+    Nothing is sealed where files cannot show that a step still holds.
+    """
     from provision.journal import Journal
 
     last = Journal(context.site.journal).last()
-    shown = [w for one in planned if one.name in last for w in last[one.name].witnesses]
-    seal.put(
-        options.site, options.fingerprint, len(planned), [(w.path, w.size, w.mtime) for w in shown]
-    )
+    shown = [_witnesses(one, context, last.get(one.name)) for one in planned]
+    if None not in shown:
+        flat = [(w.path, w.size, w.mtime) for of_one in shown for w in of_one or ()]
+        seal.put(options.site, options.fingerprint, len(planned), flat)
+
+
+def _witnesses(one: Planned, context: Context, entry: Entry | None) -> list[Witness] | None:
+    """The files that show that a step holds; None where no file does.
+
+    A step of the machine may stand in no journal, since somebody else has done it.
+    """
+    from provision.journal import Witness
+    from provision.steps.base import NotSo
+
+    if not one.kind.by_machine:
+        return entry.witnesses if entry else []
+    try:
+        return [Witness.of(path) for path in one.kind.verify(one.step, context)] or None
+    except (NotSo, OSError):  # changed this moment
+        return None
 
 
 def write_locks(options: Options) -> list[Path]:

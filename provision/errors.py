@@ -29,6 +29,7 @@ STATUS: Final[dict[str, int]] = {
     "snapshot-inside": USAGE,
     "nothing-sent": USAGE,
     "fix-consent": USAGE,
+    "flag-needs": USAGE,
     "flags-apart": USAGE,
     "bad-text": USAGE,
     "no-target-for-card": USAGE,

@@ -52,7 +52,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Wish:
-    """What of the plan the user asked for. Raises nothing until it meets a stack."""
+    """What of the plan the user asked for."""
 
     begin: str | None = None
     only: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import functools
 import json
 import re
 import shlex
+import string
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -94,8 +95,17 @@ def pattern(value: str) -> Safe:
 
 
 def document(value: str) -> Safe:
-    """A text file as a here-document of a shell, which expands nothing in it."""
-    end = "END_OF_FILE"
+    """A text file as a here-document of a shell, which expands nothing in it.
+
+    dash 0.5.12 loses a byte that is not ASCII after what could begin the word of the end, so that
+    word begins as no line with such a byte does. Raises ValueError where there is none.
+    """
+    lines = value.split("\n")
+    risky = {line[0] for line in lines if line and not line.isascii()}
+    first = next((sign for sign in "E" + string.ascii_letters if sign not in risky), None)
+    if first is None:
+        raise ValueError("a line that is not ASCII begins with each letter")
+    end = f"{first}ND_OF_FILE"
     while end in value:
         end += "_"
     return Safe(f"<<'{end}'\n{value.removesuffix(chr(10))}\n{end}")

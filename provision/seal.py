@@ -1,8 +1,8 @@
 """A short cut for the run that has nothing to do.
 
-When everything holds and the smoke tests have passed, the seal keeps a fingerprint of all that the
-plan was made from, and the witnesses of every step. As long as both are unchanged, a full plan
-would find nothing to do, so none is made. The seal is derived from the journal, never the truth.
+When everything holds, the seal keeps a fingerprint of all that the plan was made from, and the
+witnesses of every step. As long as both are unchanged, a full plan would find nothing to do, so
+none is made. A stack with a step that no file shows (a card, a loaded module) is never sealed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ def _watched(folder: Path) -> list[Path]:
 
 
 def fingerprint(folder: Path, chosen: str) -> str:
-    """A digest over names, sizes and times of the watched files, what was chosen, this Python."""
-    digest = hashlib.sha256(f"{chosen}\0{sys.version}\0{sys.prefix}".encode())
+    """A digest over names, sizes and times of watched files, what was chosen, Python and kernel."""
+    own = f"{chosen}\0{sys.version}\0{sys.prefix}\0{os.uname().release}"
+    digest = hashlib.sha256(own.encode())
     for path in _watched(folder):
         status = path.stat()
         digest.update(os.fsencode(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -33,8 +34,9 @@ Kind = Literal[
 
 # What a step of a kind has to name.
 _WANTED = {
-    "packages": "lock", "wheel": "source", "install": "wheels", "account": "account",
-    "vendor": "package", "debs": "debs", "given": "package", "loaded": "modules",
+    "packages": ("lock",), "wheel": ("source",), "install": ("wheels",), "account": ("account",),
+    "vendor": ("package",), "debs": ("package", "debs"), "given": ("package",),
+    "loaded": ("modules",),
 }  # fmt: skip
 
 
@@ -170,12 +172,9 @@ def _check_names(path: Path, stack: Stack) -> None:
         _refuse(path, "$.default_release", f"no release `{stack.default_release}`")
     seen: dict[str, Step] = {}
     for step in stack.steps:
-        if problem := next(_problems(step, seen), None):
+        if problem := next(chain(_problems(step, seen), _unfit(step, stack)), None):
             _refuse(path, f"$.steps.{step.name}", problem)
         seen[step.name] = step
-        for name in (step.package, *step.debs):
-            if name and name not in stack.packages:
-                _refuse(path, f"$.steps.{step.name}", f"no package `{name}`")
     for name, release in stack.releases.items():
         if not any(pin.startswith("paddlepaddle==") for pin in release.framework):
             _refuse(path, f"$.releases.{name}.framework", "no `paddlepaddle==VERSION`")
@@ -190,9 +189,23 @@ def _problems(step: Step, seen: Mapping[str, Step]) -> Iterator[str]:
     if step.name in seen:
         yield "another step has this name"
     yield from (f"`{n}` is no earlier step" for n in (*step.needs, *step.wheels) if n not in seen)
-    wanted = _WANTED.get(step.kind)
-    if wanted and not getattr(step, wanted):
-        yield f"a step of kind `{step.kind}` needs `{wanted}`"
+    for wanted in _WANTED.get(step.kind, ()):
+        if not getattr(step, wanted):
+            yield f"a step of kind `{step.kind}` needs `{wanted}`"
     for name in step.wheels:
         if seen[name].kind != "wheel" or name not in step.needs:
             yield f"`{name}` has to be a step of kind `wheel`, and in `needs` too"
+
+
+def _unfit(step: Step, stack: Stack) -> Iterator[str]:
+    """What is wrong with the packages of a step."""
+    names = [name for name in (step.package, *step.debs) if name]
+    if gone := [name for name in names if name not in stack.packages]:
+        yield f"no package `{gone[0]}`"
+        return
+    if step.kind == "vendor" and not stack.packages[names[0]].remove:
+        yield f"`{names[0]}` has no `remove`: an undo could not remove it"
+    if step.kind == "given":
+        pin = stack.packages[names[0]].pin
+        without = [name for name, one in stack.releases.items() if pin not in one.pins]
+        yield from (f"release `{name}` does not pin `{pin}`" for name in without)

@@ -15,6 +15,7 @@ from provision.facts.together import together
 Version = tuple[int, int]
 
 _NAME = re.compile(r"python3(?:\.(\d+))?")
+_PLAIN = re.compile(r"(>=|<)3\.([0-9]{1,4})")
 _LIMIT = 10.0  # seconds; a pyenv shim takes half a second
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 
@@ -41,6 +42,23 @@ def interpreters(
     for path, version in zip(others, versions, strict=True):
         if version and accept(version):
             yield path, version
+
+
+def bounds(specifier: str) -> Callable[[Version], bool]:
+    """Whether a Python version is within a specifier such as `>=3.10,<3.13`.
+
+    Raises packaging's InvalidSpecifier for what is none.
+    """
+    plain = [_PLAIN.fullmatch(part) for part in specifier.split(",")]
+    rows = [(match[1], (3, int(match[2]))) for match in plain if match]
+    if len(rows) == len(plain):  # the usual form, without the cost of importing packaging
+        least = max((version for sign, version in rows if sign == ">="), default=(0, 0))
+        below = min((version for sign, version in rows if sign == "<"), default=(99, 0))
+        return lambda version: least <= version < below
+    from packaging.specifiers import SpecifierSet
+
+    exact = SpecifierSet(specifier)
+    return lambda version: "{}.{}".format(*version) in exact
 
 
 def _candidates() -> Iterator[tuple[Path, int | None]]:

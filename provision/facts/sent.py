@@ -30,7 +30,7 @@ def facts(stack: Stack, sent: list[Output]) -> Facts:
     """What the outputs tell about a machine for a target; all else is UNSENT."""
     unsent: dict[str, Any] = {
         field.name: UNSENT for field in msgspec.structs.fields(Facts)
-        if field.name not in ("target", "device", "stack")
+        if field.name not in ("target", "device", "stack", "sent")
     }  # fmt: skip
     told = {
         "outputs": sent,
@@ -43,7 +43,7 @@ def facts(stack: Stack, sent: list[Output]) -> Facts:
         "nodes": sent_host.nodes_of(sent),
         "environment": _environment(sent),
     }
-    return Facts(stack.target, stack.device, stack, **{**unsent, **told})
+    return Facts(stack.target, stack.device, stack, **{**unsent, **told}, sent=True)
 
 
 def cards(sent: list[Output]) -> list[pci.Device] | Unread:

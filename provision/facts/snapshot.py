@@ -65,7 +65,10 @@ class Python(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """The machine at one moment. `environment` and what rests on it are None before `provision`."""
+    """The machine at one moment. `environment` and what rests on it are None before `provision`.
+
+    `sent`: only outputs that somebody sent tell of it; what none of them shows is not absent.
+    """
 
     target: str
     device: str
@@ -90,11 +93,7 @@ class Facts(msgspec.Struct, frozen=True):
     holders: Holders | Unread = UNASKED
     runtime: process_libraries.Runtime | Unread = UNASKED
     linkage: list[linkage.Linkage] | Unread | None = None
-
-    @property
-    def sent(self) -> bool:
-        """Whether only outputs tell of this machine: what none of them shows is not absent."""
-        return self.disk == UNSENT
+    sent: bool = False
 
     @property
     def foreign(self) -> bool:
@@ -102,28 +101,36 @@ class Facts(msgspec.Struct, frozen=True):
         return isinstance(self.environment, installed.Environment) and not self.environment.own
 
 
-def collect(
-    stack: Stack, fresh: bool = False, root: Path = Path("/"), container: str = "", env: str = ""
-) -> Facts:
+def cards(root: Path = Path("/")) -> Callable[[], list[pci.Device] | Unread]:
+    """Start to read the bus; the result waits for the accelerators on it, as often as called."""
+    return _begin(20, lambda: pci_text.collect(root))
+
+
+def collect(  # noqa: PLR0913, PLR0917 - what there is to look at, each with a value for "as usual"
+    stack: Stack, fresh: bool = False, root: Path = Path("/"), container: str = "", env: str = "",
+    found: Callable[[], list[pci.Device] | Unread] | None = None,
+) -> Facts:  # fmt: skip
     """Read everything about this machine for one target.
 
     `fresh` repeats what an earlier run has proved; `root` is the prefix of /proc, /sys and /etc.
     With a `container`, its engine is asked about it too; with an `env`, that Python environment is
-    read in place of Paddock's own. Raises PaddockError `no-engine`, `engine-failed`, and
-    `bad-option` where there is no such container or environment.
+    read in place of Paddock's own; `found` are the cards, where they are being read already.
+    Raises PaddockError `no-engine`, `engine-failed`, and `bad-option` where there is no such
+    container or environment.
     """
     given = _given(env) if env else None
     named = named_container.outputs(container) if container else []
     site = Site(stack.target)
+    bus = found or cards(root)
     environment = _begin(30, lambda: given or installed.environment(site))
     readings = {  # the slowest first: the vendors' tools
-        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, root), root) + named),
+        "outputs": _begin(120, lambda: outputs.collect(_devices(stack, bus()), root) + named),
         "machine": _begin(10, lambda: machine.collect(root)),
         "disk": _begin(10, disk.collect),
         "python": _begin(60, lambda: _python(stack.python)),
         "compiler": _begin(70, compilers.collect),
         "settings": _begin(10, settings.collect),
-        "accelerators": _begin(20, lambda: pci_text.collect(root)),
+        "accelerators": bus,
         "environment": environment,
         "comparison": _begin(40, lambda: None if given else _comparison(environment(), stack)),
         "plugin": _begin(2 * loading.LIMIT + 30, lambda: _plugin(site, given, stack.device, fresh)),
@@ -165,12 +172,9 @@ def _begin(limit: float, read: Callable[[], T]) -> Callable[[], T | Unread]:
     return finish
 
 
-def _devices(stack: Stack, root: Path) -> set[str]:
+def _devices(stack: Stack, cards: list[pci.Device] | Unread) -> set[str]:
     """The device types to ask about: the target's, and those of the cards that are there."""
-    try:
-        vendors = {card.vendor for card in pci_text.collect(root)}
-    except OSError:  # said by the fact `accelerators`
-        vendors = set()
+    vendors = set() if isinstance(cards, Unread) else {card.vendor for card in cards}
     return {stack.device} | {one.device for one in pci.catalogue().vendors if one.id in vendors}
 
 
@@ -206,25 +210,12 @@ def _linkage(site: Site, given: installed.Environment | None) -> list[linkage.Li
 
 def _python(wanted: str) -> Python:
     """The running interpreter and, where it does not fit, what else there is."""
-    fits = bounds(wanted)
+    fits = pythons.bounds(wanted)
     fitting = next(pythons.interpreters(fits), None)
     rest = () if fitting else pythons.interpreters(lambda version: not fits(version))
     others = [f"{path} ({a}.{b})" for path, (a, b) in rest]
     version = ".".join(map(str, sys.version_info[:3]))
     return Python(sys.executable, version, wanted, fitting and str(fitting[0]), others)
-
-
-def bounds(specifier: str) -> Callable[[pythons.Version], bool]:
-    """Whether a Python version is within a specifier such as `>=3.10,<3.13`."""
-    plain = [part for part in specifier.split(",") if part.startswith((">=3.", "<3."))]
-    if plain == specifier.split(","):  # the usual form, without the cost of importing packaging
-        least = [int(part[4:]) for part in plain if part.startswith(">=")]
-        below = [int(part[3:]) for part in plain if part.startswith("<3")]
-        return lambda version: max(least, default=0) <= version[1] < min(below, default=1000)
-    from packaging.specifiers import SpecifierSet
-
-    exact = SpecifierSet(specifier)
-    return lambda version: "{}.{}".format(*version) in exact
 
 
 def _comparison(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 
 from provision.errors import PaddockError
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import UNSENT, Facts, Unread
 from provision.stack import Stack
 from provision.words import text
 
@@ -89,6 +89,9 @@ def _facts(raw: dict[str, Any]) -> Facts:
     stack = msgspec.convert(raw.get("stack"), Stack)
     # What ends in a command comes from the stack alone, whose alphabet is closed.
     values: dict[str, Any] = {"target": stack.target, "device": stack.device, "stack": stack}
+    # An older tool told it by a fact that no output can tell.
+    sent = raw.get("sent", raw.get("disk") == msgspec.to_builtins(UNSENT))
+    values["sent"] = msgspec.convert(sent, bool)
     missing = {"reason": text("snapshot.missing")}
     for field in msgspec.structs.fields(Facts):
         if field.name not in values:

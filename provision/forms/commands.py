@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def holds(step: Step, wanted: Wanted) -> str:
 def _looked_for(step: Step, wanted: Wanted) -> Mapping[str, object] | None:
     """What shows that the machine is so; None for a kind of step that no machine shows."""
     match step.kind:
-        case "vendor":
+        case "vendor" if packages(step, wanted):
             return _shown(wanted.stack.packages[step.package or ""], wanted)
         case "card":
             rows = [row for row in pci.catalogue().models if row.target == wanted.stack.target]
@@ -54,7 +54,12 @@ def _looked_for(step: Step, wanted: Wanted) -> Mapping[str, object] | None:
 
 def packages(step: Step, wanted: Wanted) -> list[tuple[str, str, str, Package]]:
     """The vendors' packages of a step: file name, its link here, the published digest or `-`."""
-    rows = [wanted.stack.packages[name] for name in (step.package, *step.debs) if name]
+    return _named((step.package, *step.debs), wanted)
+
+
+def _named(names: Iterable[str | None], wanted: Wanted) -> list[tuple[str, str, str, Package]]:
+    """Those of the packages that the release needs."""
+    rows = [wanted.stack.packages[name] for name in names if name]
     named = [(deps.wanted(row, wanted.context), row) for row in rows]
     return [(name, link(name), row.sha256.get(name, "-"), row) for name, row in named if name]
 
@@ -67,17 +72,19 @@ def link(name: str) -> str:
 def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
     """What the template prints: of kinds that look at the machine, all that needs no look."""
     context, folder = wanted.context, wanted.places.packages
-    files = [folder / one[1] for one in packages(step, wanted)]
+    own = [folder / one[1] for one in _named([step.package], wanted)]
     match step.kind:
         case "venv":
             return {"env": context.site.env, "interpreter": wanted.python}
         case "given":
-            return {"python": context.site.python, "folder": folder, "name": files[0].name}
+            return {"python": context.site.python, "folder": folder, "name": own[0].name}
         case "vendor" | "debs":
             row = context.stack.packages[step.package or ""]
+            debs = [folder / one[1] for one in _named(step.debs, wanted)]
             return {
-                "file": files[0], "files": [], "is_new": False, "arguments": row.install,
-                "limit": row.limit, "output": context.site.output(step.name), "debs": files[1:],
+                "file": own[0] if own else "", "files": [], "removal": "",
+                "arguments": row.install if own else [], "debs": debs,
+                "limit": row.limit, "output": context.site.output(step.name),
                 "reboot": row.reboot, "mark": context.site.reboot, "notes": context.site.notes,
                 "packages": list(step.debs),
             }  # fmt: skip
@@ -102,7 +109,7 @@ def _shown(row: Package, wanted: Wanted) -> dict[str, object]:
 
 
 def _moved(value: Any, wanted: Wanted) -> Any:
-    """The value with the target's folder, wherever that is here, where the text has it."""
+    """The value, its paths inside the target's folder moved into the rendered stack folder."""
     if isinstance(value, Path) and value.is_relative_to(wanted.folder):
         return wanted.places.stack / value.relative_to(wanted.folder)
     if isinstance(value, Mapping):

@@ -7,14 +7,14 @@ import io
 
 from provision.forms.wanted import Wanted
 from provision.forms.yaml import dump
-from provision.render import quote, render
+from provision.render import render
 
 
 def run(wanted: Wanted) -> str:
     """The command `docker run`, as a script of the shell."""
     container = wanted.stack.container
     return render("forms/run.sh.j2", {
-        "command": command(wanted, "run"), "privileged": wanted.privileged,
+        "command": wanted.command("run"), "privileged": wanted.privileged,
         "devices": devices(wanted), "image": image(wanted), "source": source(wanted),
         "mounts": [_bind(path) for path in (container.mounts if container else [])],
         "shm": container.shm if container else 0,
@@ -52,12 +52,6 @@ def devices(wanted: Wanted) -> list[str]:
             for card in (wanted.cards if "*" in node else (0,))]  # fmt: skip
 
 
-def command(wanted: Wanted, form: str) -> str:
-    """The command that writes such a text."""
-    words = ["paddock", "render", "--target", wanted.stack.target, "--release", wanted.release]
-    return quote([*words, "--as", form])
-
-
 def source(wanted: Wanted) -> str:
     """Where it is known from what the container needs."""
     container = wanted.stack.container
@@ -67,7 +61,7 @@ def source(wanted: Wanted) -> str:
 def head(wanted: Wanted, form: str) -> str:
     """The comments above a YAML document."""
     return render("forms/head.j2", {
-        "command": command(wanted, form), "source": source(wanted),
+        "command": wanted.command(form), "source": source(wanted),
         "privileged": wanted.privileged, "kubernetes": form in ("pod", "job"),
         "root": wanted.stack.image.root if wanted.stack.image else "",
     })  # fmt: skip

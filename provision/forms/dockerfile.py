@@ -33,7 +33,8 @@ def dockerfile(wanted: Wanted) -> str:
     return render("forms/Dockerfile.j2", {
         "target": target, "release": wanted.release, "base": base, "home": wanted.home,
         "syntax": wanted.syntax, "classic": wanted.classic, "caches": _CACHES,
-        "secrets": {name: SECRETS[name] for name in wanted.secrets}, "command": _command(wanted),
+        "secrets": {name: SECRETS[name] for name in wanted.secrets},
+        "command": wanted.command("dockerfile"),
         "system": image.packages, "given": given, "left": [step.name for step in left],
         "commands": [["--version"], *(_step(step, wanted, given) for step in inside)],
         "labels": _labels(wanted, base),
@@ -77,12 +78,6 @@ def _step(step: Step, wanted: Wanted, given: list[str]) -> list[object]:
     """The arguments with which this tool does a step, and verifies it."""
     words = ["provision", "--yes", "--target", wanted.stack.target, "--release", wanted.release]
     return [*words, *(["--deps", wanted.home / "packages"] if given else []), "--only", step.name]
-
-
-def _command(wanted: Wanted) -> str:
-    """The command that writes this text."""
-    words = ["paddock", "render", "--target", wanted.stack.target, "--release", wanted.release]
-    return quote([*words, "--as", "dockerfile", *(["--builder", "classic"] * wanted.classic)])
 
 
 def _labels(wanted: Wanted, base: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ def script(wanted: Wanted) -> str:
     places = wanted.places
     return render("forms/script.sh.j2", {
         "target": wanted.stack.target, "release": wanted.release, "device": wanted.stack.device,
+        "command": wanted.command("script"),
         "home": places.home, "state": places.state, "packages": places.packages,
         "scripts": places.output("x").parent, "trusted": places.trusted,
         "python": places.python, "uv": _pinned_uv(), "uv_env": places.home / "cache" / "uv-env",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from provision.forms.places import Places
+from provision.render import quote
 from provision.stack import Stack
 from provision.steps.base import Context
 
@@ -21,7 +22,7 @@ class Wanted:
     `base` is an image to start from in place of the stack's own, "" for that; `image` names the
     image that a container is made of; `cards` are the numbers of device nodes; `secrets` names
     what a build gets as secrets, see `dockerfile.SECRETS`. `classic` is for Docker's builder
-    without BuildKit.
+    without BuildKit. `own` is the name of the stack's file where a person gave one, else "".
     """
 
     stack: Stack
@@ -36,6 +37,25 @@ class Wanted:
     syntax: str = ""
     privileged: bool = False
     secrets: tuple[str, ...] = ()
+    own: str = ""
+
+    def command(self, form: str) -> str:
+        """The command that writes the same text: all that was not left at its default.
+
+        A stack of the person's own is named without its folder, in which the command has to run:
+        the text is the same wherever that folder is.
+        """
+        flags = {
+            "stack": self.own, "base": self.base, "image": self.image, "syntax": self.syntax,
+            "builder": "classic" if self.classic else "", "secrets": ",".join(self.secrets),
+            "cards": "" if self.cards == (0,) else ",".join(map(str, self.cards)),
+            "machine": "" if self.machine == MACHINES[0] else self.machine,
+            "home": "" if self.home == HOME else str(self.home),
+        }  # fmt: skip
+        words = ["paddock", "render", "--target", self.stack.target, "--release", self.release]
+        for name, value in flags.items():
+            words += [f"--{name}", value] if value else []
+        return quote([*words, *(["--privileged"] * self.privileged), "--as", form])
 
     @property
     def places(self) -> Places:

@@ -7,10 +7,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Lack, NotSo
-from provision.steps.vendor import Vendor, missing, notes, path, told
+from provision.steps.vendor import Vendor, missing, notes, path, row, told, unless_noted
 from provision.vendor.rows import Package
 
 
@@ -19,17 +20,18 @@ class Debs(Vendor):
 
     def change(self, step: Step, context: Context) -> str:
         """The commands, in short."""
-        packages = " ".join(step.debs)
-        return f"{super().change(step, context)}; dpkg -i {packages}"
+        installer = super().change(step, context)
+        return "; ".join(filter(None, (installer, f"dpkg -i {' '.join(step.debs)}")))
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """Those of the installer, and the files of the packages that there are."""
-        own = context.stack.packages[step.package] if step.package else None
-        rows = _rows(step, context)
+        _, *rows = every = _rows(step, context)
         debs = [file for one in rows if (file := path(one, context)).is_file()]
-        files = told([own, *rows] if own else rows, context)
-        return {**super().values(step, context), "files": files, "debs": debs,
-                "packages": list(step.debs), "is_new": bool(_absent(step))}  # fmt: skip
+        absent = _absent(step)
+        removal = f"dpkg --purge {quote(absent)}" if absent else ""
+        return {**super().values(step, context), "files": told(every, context), "debs": debs,
+                "packages": list(step.debs),
+                "removal": unless_noted(removal, step, context)}  # fmt: skip
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """Dpkg says `installed` of every one."""
@@ -39,9 +41,7 @@ class Debs(Vendor):
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Only root may install them, and all have to be there."""
-        own = context.stack.packages[step.package] if step.package else None
-        rows = [own, *_rows(step, context)] if own else _rows(step, context)
-        return needs_root() or missing(rows, context)
+        return needs_root() or missing(_rows(step, context), context)
 
     def asks(self, step: Step, context: Context) -> str:
         """Nothing: the packages tell no version that could be compared with the release's."""
@@ -49,12 +49,12 @@ class Debs(Vendor):
 
     def note(self, step: Step, context: Context) -> str:
         """What there is to say of each file."""
-        rows = [context.stack.packages[step.package or ""], *_rows(step, context)]
-        return "; ".join(line for one in rows for line in notes(one, context))
+        return "; ".join(line for one in _rows(step, context) for line in notes(one, context))
 
 
 def _rows(step: Step, context: Context) -> list[Package]:
-    return [context.stack.packages[name] for name in step.debs]
+    """The installer's package, then the Debian ones."""
+    return [row(step, context), *(context.stack.packages[name] for name in step.debs)]
 
 
 def _absent(step: Step) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Kind, Lack, NotSo
@@ -28,22 +29,23 @@ class Vendor(Kind):
         return "vendor"
 
     def change(self, step: Step, context: Context) -> str:
-        """The command, in short."""
+        """The command, in short; "" where the release needs no such package."""
+        if deps.wanted(row(step, context), context) is None:
+            return ""
         return " ".join([path(row(step, context), context).name, *_arguments(step, context)])
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The file and its arguments, the digests, and what the script has to note where."""
         package, site = row(step, context), context.site
         file = path(package, context)
-        remove = [filled(word, deps.known(context)) for word in package.remove]
-        script = next((word for word in remove if word.startswith("/")), "")
+        is_new = shown(package, context).state == "absent"
+        removal = _removal(package, file, context) if is_new else ""
         return {
             "file": file, "files": told([package], context), "trusted": site.trusted,
             "arguments": _arguments(step, context), "limit": package.limit,
             "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
-            "notes": site.notes, "added": site.added(step.name),
-            "is_new": shown(package, context).state == "absent",
-            "remove": remove, "script": script, "debs": [], "packages": [],
+            "notes": site.notes, "added": site.added(step.name), "debs": [], "packages": [],
+            "removal": unless_noted(removal, step, context),
         }  # fmt: skip
 
     def identity(self, step: Step, context: Context, script: str) -> str:
@@ -53,9 +55,9 @@ class Vendor(Kind):
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The file that tells the pinned version, or a newer one."""
         package = row(step, context)
-        there = shown(package, context)
         if deps.wanted(package, context) is None:
             return []  # the release needs none
+        there = shown(package, context)
         if there.state in ("absent", "older"):
             pinned = deps.known(context).get(package.pin, "")
             raise NotSo(f"{there.version} < {pinned}" if there.version else f"{step.name} {pinned}")
@@ -123,14 +125,41 @@ def notes(package: Package, context: Context) -> Iterator[str]:
         return
     if found.archive:
         yield text("package.packed", archive=found.archive.name)
-    elif not trust.checked(found.path, package, context.site)[1]:
-        digest = trust.digest(found.path)[:12]
-        yield text("package.trusted", file=found.path.name, digest=digest)
+    else:
+        digest, is_known = trust.checked(found.path, package, context.site)
+        if not is_known:
+            yield text("package.trusted", file=found.path.name, digest=digest[:12])
     if found.others:
         yield text("package.others", files=", ".join(found.others))
 
 
+def unless_noted(removal: str, step: Step, context: Context) -> str:
+    """A command line for the undo; "" where the note of the step has it already."""
+    try:
+        noted = context.site.added(step.name).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        noted = ""
+    return "" if f"{removal}\n" in noted else removal
+
+
+def _removal(package: Package, file: Path, context: Context) -> str:
+    """The shell's command that removes just this version; "" for none.
+
+    An installer that failed early has left neither its script nor what shows the version.
+    """
+    if not package.remove or deps.wanted(package, context) is None:
+        return ""
+    words = [filled(word, deps.known(context)) for word in package.remove]
+    if not words[0].startswith("/"):
+        return f"bash {quote([file, *words])}"
+    signs = [words[0], *([filled(package.shows, deps.known(context))] if package.shows else [])]
+    there = " || ".join(f"[ -e {quote(sign)} ]" for sign in signs)
+    return f"if {there}; then bash {quote(words)}; fi"
+
+
 def _arguments(step: Step, context: Context) -> list[str]:
     package = row(step, context)
+    if deps.wanted(package, context) is None:
+        return []
     is_older = shown(package, context).state == "older"
     return list(package.upgrade if is_older and package.upgrade else package.install)

@@ -10,7 +10,7 @@ _FIELD = 19  # of /proc/1/stat behind the name: when the first process began, in
 def current() -> str:
     """The kernel's boot id, and when its first process began, which a restarted container changes.
 
-    The installers' scripts write the same two lines (`templates/steps/run-package.sh.j2`).
+    The installers' scripts write the same two lines (`templates/steps/vendor.sh.j2`).
     """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     after_name = Path("/proc/1/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")

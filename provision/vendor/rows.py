@@ -26,10 +26,10 @@ class Package(Table, frozen=True):
     `files` are its names, those whose pins the release has (and that of `only_with`), the usual one
     first; `archives` are what it may be packed in. One of `shows` (a file with a line
     `key`=VERSION), `module` (a kernel module's version) and `distribution` (of Python) tells the
-    version that `pin` wants. `remove` is the command that removes it, or the flags with which the
-    package itself does. `reboot` is a pattern of what the installer prints where the machine has to
-    start anew; `limit` is when it counts as hung, in seconds. `sha256` has the digests that are
-    published, by file name.
+    version that `pin` wants. `remove` is what removes it: a script, by its path, and its arguments,
+    or the flags with which the package itself does. `reboot` is a pattern of what the installer
+    prints where the machine has to start anew; `limit` is when it counts as hung, in seconds.
+    `sha256` has the digests that are published, by file name.
     """
 
     files: list[FileName]

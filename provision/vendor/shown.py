@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from provision.distributions import installed, normal
 from provision.facts import modinfo
-from provision.vendor.deps import known
+from provision.vendor.deps import known, wanted
 from provision.vendor.rows import Package, filled
 from provision.versions import compare, same_release
 
@@ -30,7 +30,9 @@ class Shown:
 
 
 def shown(package: Package, context: Context) -> Shown:
-    """What the machine has of a package."""
+    """What the machine has of a package; `absent` where the release needs no such package."""
+    if wanted(package, context) is None:
+        return Shown("absent")
     version, file = _version(package, context)
     if version is None:
         return Shown("absent")

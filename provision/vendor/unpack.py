@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import stat
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -13,6 +16,9 @@ from typing import IO, Any
 from provision.errors import PaddockError
 
 LIMIT = 64 << 30  # bytes in all; TopsRider has 4 GB
+# Errors of the system that an archive's own content leads to: a seek to nowhere, names that clash.
+# bz2 and gzip raise one without a number.
+_BY_CONTENT = (None, errno.EINVAL, errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDIR)
 _SPARE = 1 << 30  # bytes that stay free on the disk
 
 
@@ -36,10 +42,26 @@ def unpack(archive: Path, folder: Path) -> None:
             with file.open("wb") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
         part.rename(folder)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, ValueError) as error:
+    except _damage() as error:
+        if isinstance(error, OSError) and error.errno not in _BY_CONTENT:
+            raise
         raise PaddockError("package-damaged", file=archive, reason=error) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What is raised for content that is broken, encrypted or packed in a way that is not known.
+
+    A Python may be built without lzma.
+    """
+    known = (tarfile.TarError, zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError,
+             RuntimeError, OSError)  # fmt: skip
+    try:
+        from lzma import LZMAError
+    except ImportError:
+        return known
+    return (*known, LZMAError)
 
 
 def _members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -20,7 +20,7 @@ from provision.facts.linking.linkage import Needed, Unversioned, collect
 from provision.facts.linking.process_libraries import Levels
 from provision.facts.oddities import Oddity
 from provision.facts.questions import Output
-from provision.facts.snapshot import UNSENT, Facts, Unread
+from provision.facts.snapshot import Facts, Unread
 from provision.stack import load, stack_file
 from tests.doctor.cann import (
     ASCEND,
@@ -230,7 +230,7 @@ def test_a_torn_distribution_is_put_right(healthy: Facts, own: bool, command: st
 
 
 def test_a_list_of_packages_does_not_tell_what_is_odd(healthy: Facts) -> None:
-    facts = machine(healthy, disk=UNSENT)
+    facts = machine(healthy, sent=True)
     assert of(facts, "environment-duplicates").state == "apart"
 
 

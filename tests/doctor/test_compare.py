@@ -247,3 +247,4 @@ def test_a_folder_of_outputs_is_a_side_too(healthy: Facts, tmp_path: Path) -> No
     mixed = compare(str(other), str(tmp_path / "bad"))
     assert ("machine.arch", "x86_64", "aarch64") in mixed.facts
     assert not [one for one in mixed.facts if None in one[1:]]
+    assert not [path for path, *_ in mixed.facts if path.startswith("sent")]

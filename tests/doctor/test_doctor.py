@@ -14,7 +14,7 @@ from checks.finding import Check, Finding, State
 from checks.registry import CHECKS
 from checks.report import lines, status, to_json
 from provision.errors import PaddockError
-from provision.facts import disk, machine, snapshot
+from provision.facts import disk, machine, pci, pci_text, snapshot
 from provision.facts.settings import Setting
 from provision.facts.snapshot import Facts, Unread
 from tests.doctor.test_checks import BARE, STEP, plugin, setting
@@ -184,6 +184,25 @@ def test_a_card_of_a_target_that_this_version_lacks_still_gets_an_examination(
     made = examine(None, root=tmp_path)
     assert made.facts.target == "loopback"
     assert {one.id: one.state for one in made.findings}["accelerator-known"] == "unknown"
+
+
+@pytest.mark.parametrize("target", [None, "loopback"])
+@pytest.mark.parametrize("problem", [OSError("no bus"), ValueError("odd")])
+def test_the_bus_is_read_once_whatever_it_answers(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str | None,
+    problem: Exception,
+) -> None:  # fmt: skip
+    reads: list[Path] = []
+
+    def read(root: Path) -> list[pci.Device]:
+        reads.append(root)
+        raise problem
+
+    monkeypatch.setattr(pci_text, "collect", read)
+    made = examine(target, root=tmp_path)
+    assert reads == [tmp_path] and made.facts.target == "loopback"
+    assert made.facts.accelerators == Unread(f"{type(problem).__name__}: {problem}")
+    assert isinstance(made.facts.outputs, list)
 
 
 def test_a_collector_that_hangs_or_raises_costs_its_limit_only(

@@ -268,7 +268,7 @@ def test_what_was_not_sent_is_not_absent(healthy: Facts) -> None:
                              "plugin", "leftover", "limits", "kernel", "accounts", "variables",
                              "folders", "nodes", "holders", "runtime", "linkage", "environment",
                              "accelerators"), UNSENT)  # fmt: skip
-    only = npu(healthy, without(DRIVER, FIRMWARE, INFO), **nothing)
+    only = npu(healthy, without(DRIVER, FIRMWARE, INFO), sent=True, **nothing)
     found = [one for one in ask(only) if one.id.startswith(MINE)]
     assert {one.id for one in found if one.state in ("error", "warning")} == set()
     assert "driver-installed" in {one.id for one in found if one.case == "unsent"}

@@ -65,10 +65,9 @@ def test_one_run_from_the_earliest_step(
 ) -> None:
     monkeypatch.setattr(fix, "_host_changes", lambda chosen: "")
     findings = [
-        Finding("error", "differs", command=f"paddock provision --target loopback{rest}", id=name,
-                safe=True)
-        for name, rest in (("stack-packages", " --from framework/paddlenlp"), ("leftover-run", ""),
-                           ("plugin-loads", " --from plugin/build"))
+        Finding("error", "differs", command="paddock provision", id=name, safe=True, step=step)
+        for name, step in (("stack-packages", "framework/paddlenlp"), ("leftover-run", ""),
+                           ("plugin-loads", "plugin/build"))
     ]  # fmt: skip
     made = fix.offer(Report(healthy, findings, 0.1))
     order = [step.name for step in healthy.stack.steps]
@@ -84,6 +83,40 @@ def test_another_release_stays_that_release(
     made = fix.offer(examined(healthy, comparison=changed(WRONG, release="3.0.0")))
     wanted = "paddock provision --target loopback --release 3.0.0 --from framework/paddle"
     assert (made.command, made.release) == (wanted, "3.0.0")
+
+
+def test_the_run_that_mends_is_in_the_finding_and_in_its_command(healthy: Facts) -> None:
+    sick = examined(healthy, comparison=changed(WRONG, release="3.0.0"))
+    found = next(one for one in sick.findings if one.id == "stack-framework")
+    assert (found.step, found.release, found.safe) == ("framework/paddle", "3.0.0", True)
+    assert found.command.endswith(" --release 3.0.0 --from framework/paddle")
+    usual = changed(WRONG, release=healthy.stack.default_release)
+    found = next(one for one in examined(healthy, comparison=usual).findings if one.safe)
+    assert found.release == "" and "--release" not in found.command
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_the_report_is_shown_before_the_question_and_again_only_after_a_run(
+    healthy: Facts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    agrees: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(fix, "_host_changes", lambda chosen: "")
+    monkeypatch.setattr(fix, "agreed", lambda made, yes: agrees)
+    monkeypatch.setattr(fix, "carry_out", lambda made, target, json: None)
+    report = only(examined(healthy, leftover=LEFT), "leftover-run")
+    made, done = visit.mend(report, lambda: report, yes=False, json=False)
+    assert visit.tell(made, {}, json=False, strict=False, fixed=done) == 11
+    assert capsys.readouterr().out.count("[leftover-run]") == 1 + agrees
+
+
+def test_without_anything_to_run_the_report_is_shown_once(
+    healthy: Facts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding = Finding("error", "list", {"shown": "a:b"}, id="plugin-root")
+    report = Report(healthy, [finding], 0.1)
+    made, done = visit.mend(report, lambda: report, yes=False, json=False)
+    visit.tell(made, {}, json=False, strict=False, fixed=done)
+    assert capsys.readouterr().out.count("[plugin-root]") == 1
 
 
 def test_what_would_change_the_system_is_left(
@@ -136,10 +169,15 @@ def test_without_a_terminal_it_needs_yes(
 
 
 def test_flags_that_do_not_go_with_it() -> None:
-    for other in ({"from": "x"}, {"env": "x"}, {"compare": "x"}, {"list": True}):
+    for other in ({"from": "x"}, {"env": "x"}, {"compare": "x"}, {"list": True}, {"html": "-"},
+                  {"snapshot": "-", "json": True}):  # fmt: skip
         with pytest.raises(PaddockError):
             visit.refuse_mixed({"fix": True, **other})
-    visit.refuse_mixed({"fix": True, "strict": True, "json": True, "container": "x"})
+    visit.refuse_mixed({"fix": True, "strict": True, "json": True, "container": "x", "html": "x"})
+    visit.refuse_mixed({"fix": True, "yes": True})
+    with pytest.raises(PaddockError) as caught:
+        visit.refuse_mixed({"yes": True, "fix": False, "strict": True})
+    assert caught.value.code == "flag-needs" and "without --fix" in caught.value.part("what")
 
 
 def _answered(home: Path, answer: bytes, *flags: str) -> str:

@@ -63,6 +63,9 @@ HEALTH = asked(
     "health",
     words("Health Status : Alarm\nError Code : 80E01801\nError Information : event state=Failed"),
 )
+SLIGHT = smi(table([*DIES[:5], die(5, health="Warning"), *DIES[6:]])) | asked(
+    "health", words("Health Status : Warning\nError Code : 80E01801")
+)
 ECC = asked("ecc", words(
     "NPU ID : 5\nChip Count : 1\nHBM Single Bit Error Count : 7\nHBM Double Bit Error Count : 3\n"
     "HBM Double Bit Isolated Pages Count : 2\nChip ID : 0"))  # fmt: skip
@@ -135,8 +138,10 @@ CASES: list[tuple[str, str, dict[str, Output], dict[str, Any]]] = [
     ("npu-tool", "error fails", smi("Segmentation fault", status=-11), {}),
     ("npu-tool", "unknown layout", smi("a layout of tomorrow"), {}),
     ("npu-health", "error alarm", ALARM | HEALTH, {}),
-    ("npu-health", "error alarm", smi(table([die(0, health="Critical")])), {}),
-    ("npu-health", "warning warning", smi(table([die(0, health="Warning"), *DIES[1:]])), {}),
+    ("npu-health", "error alarm-uncoded", smi(table([die(0, health="Critical")])), {}),
+    ("npu-health", "warning warning-uncoded", smi(table([die(0, health="Warning"), *DIES[1:]])),
+     {}),
+    ("npu-health", "warning warning", SLIGHT, {}),
     ("npu-health", "unknown unclear", smi(table([die(0, health="UNKNOWN"), *DIES[1:]])), {}),
     ("npu-health", "unknown unsaid", smi(table([die(n, health="NA") for n in range(8)])), {}),
     ("npu-health", "error alarm", HEALTH, {}),
@@ -193,6 +198,7 @@ def test_the_values_name_what_is_wrong(healthy: Facts) -> None:
     alarm = of(npu(healthy, ALARM | HEALTH), "npu-health")
     assert (alarm.values["npus"], alarm.values["codes"]) == ("5", "80E01801")
     assert alarm.evidence[0].line.startswith("| 5 910B3 | Alarm |")
+    assert "codes" not in of(npu(healthy, ALARM), "npu-health").values
     assert alarm.evidence[1].where == "npu-smi info -t health -i 5"
     busy = of(npu(healthy, BUSY, **HELD), "npu-tool")
     assert [one.line for one in busy.evidence][1] == "/dev/davinci3: 4242 python3"

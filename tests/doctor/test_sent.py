@@ -239,11 +239,15 @@ def _needs_firmware(facts: Facts) -> Finding:
     return Finding("ok", evidence=[Evidence("1", next(p for p in paths if "firmware" in p))])
 
 
-def test_a_file_that_was_not_sent_is_not_a_file_that_is_not_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["driver", "a", "version_info", "local__Ascend"])
+def test_a_file_that_was_not_sent_is_not_a_file_that_is_not_there(
+    tmp_path: Path, name: str
+) -> None:
+    """Whatever the name of a file, it is not the place that a check names."""
     check = Check("machine-os", _needs_firmware)
-    facts = facts_of(folder(tmp_path, driver=DRIVER))
+    facts = facts_of(folder(tmp_path / "one", **{name: DRIVER}))
     assert [(one.state, one.case) for one in ask(facts, [check])] == [("unknown", "unsent")]
-    facts = facts_of(folder(tmp_path, firmware=FIRMWARE))
+    facts = facts_of(folder(tmp_path / "other", firmware=FIRMWARE))
     assert [one.state for one in ask(facts, [check])] == ["ok"]
 
 

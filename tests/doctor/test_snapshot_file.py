@@ -15,7 +15,7 @@ from checks.doctor import ask, examine
 from checks.report import to_json
 from provision.errors import PaddockError
 from provision.facts import compilers, disk, snapshot_file
-from provision.facts.snapshot import Facts, Unread
+from provision.facts.snapshot import UNSENT, Facts, Unread
 from tests.conftest import Cli
 from tests.doctor.test_checks import CASES, Case
 from tests.doctor.values import CARD, PLUGIN, changed
@@ -39,7 +39,7 @@ def test_every_finding_is_the_same_from_a_snapshot(
 
 
 def test_what_could_not_be_read_stays_so(healthy: Facts, tmp_path: Path) -> None:
-    names = set(Facts.__struct_fields__) - {"target", "device", "stack"}
+    names = set(Facts.__struct_fields__) - {"target", "device", "stack", "sent"}
     blind = changed(healthy, **{name: Unread("no answer within 10 s") for name in names})
     assert again(blind, tmp_path) == blind
 
@@ -53,6 +53,18 @@ def test_a_fact_that_an_older_tool_did_not_write_could_not_be_read(
     file.write_text(json.dumps(raw))
     expected = changed(healthy, plugin=Unread("not in the snapshot"))
     assert snapshot_file.read(str(file)).facts == expected
+
+
+@pytest.mark.parametrize(("disk", "sent"), [(UNSENT, True), (Unread("no answer"), False)])
+def test_an_older_tool_told_by_the_disk_that_only_outputs_were_sent(
+    healthy: Facts, tmp_path: Path, disk: Unread, sent: bool
+) -> None:
+    raw = json.loads(snapshot_file.encode(changed(healthy, disk=disk)))
+    del raw["facts"]["sent"]
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps(raw))
+    assert snapshot_file.read(str(file)).facts == changed(healthy, disk=disk, sent=sent)
+    assert again(changed(healthy, sent=True), tmp_path).sent
 
 
 def test_names_that_are_no_text_can_be_written(healthy: Facts, tmp_path: Path) -> None:

@@ -93,6 +93,10 @@ def test_two_values_of_one_flag(given: str, made: str) -> None:
         ["--from", "a", "--fix"],
         ["--from", "a", "--env", "b"],
         ["--env", "/nowhere/at/all"],
+        ["--snapshot", "-"],
+        ["--junit", "-", "--sarif", "-"],
+        ["--junit", "x", "--sarif", "x"],
+        ["--yes"],
     ],
 )
 def test_what_cannot_be_is_refused(cli: Cli, flags: list[str]) -> None:
@@ -193,6 +197,30 @@ def test_flags_that_exclude_each_other_are_named() -> None:
     assert "--from and --fresh" in caught.value.part("what")
     visit.refuse_mixed({"from": "x", "strict": True, "sarif": "x", "list": False})
     visit.refuse_mixed({"fresh": True, "strict": True, "from": ""})
+    visit.refuse_mixed({"list": True, "json": True})
+    visit.refuse_mixed({"compare": ["a", "b"], "json": True, "yes": False})
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"junit": "-", "sarif": "-"}, "--junit - and --sarif -"),
+        ({"snapshot": "x", "html": "x"}, "--snapshot x and --html x"),
+        ({"json": True, "snapshot": "-"}, "--json and --snapshot -"),
+        ({"fix": True, "html": "-"}, "--fix and --html -"),
+        ({"json": True, "snapshot": "-", "junit": "x"}, "--json and --snapshot -"),
+    ],
+)
+def test_one_file_takes_one_answer(given: dict[str, object], named: str) -> None:
+    with pytest.raises(PaddockError) as caught:
+        visit.refuse_mixed(given)
+    assert caught.value.code == "flags-apart" and named in caught.value.part("what")
+
+
+def test_one_answer_for_each_file() -> None:
+    visit.refuse_mixed({"json": True, "snapshot": "x", "junit": "y"})
+    visit.refuse_mixed({"snapshot": "-", "junit": "x", "fix": False, "json": False})
+    visit.refuse_mixed({"fix": True, "json": True})
 
 
 def test_strict_reaches_the_exit_status(healthy: Facts, tmp_path: Path) -> None:

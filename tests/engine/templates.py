@@ -13,13 +13,13 @@ HOSTILE = Path("/tmp/a b/家 'q\" $(touch x) `touch y`; touch z\n-rf \\n *")  # 
 def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object]:
     """A value for every name that a step's template prints."""
     names = ("uv", "python", "env", "interpreter", "lock", "source", "build", "out", "record",
-             "added", "file", "mark", "output", "trusted", "notes", "folder", "script")  # fmt: skip
+             "added", "file", "mark", "output", "trusted", "notes", "folder")  # fmt: skip
     own: dict[str, object] = {name: folder / name for name in names}
     one = {"file": folder / "a.deb", "name": "a.deb", "sha256": "cd" * 32,
            "trusted": folder / "trusted"}  # fmt: skip
     return own | {"paddle_version": "1.0", "manager": manager, "packages": ["g++"],
                   "folders": [folder / "one", folder / "two"], "account": "HwHiAiUser",
                   "modules": ["enflame"], "arguments": ["--full", "a b"], "limit": 60,
-                  "is_new": True, "reboot": "reboot (takes|\"effect')", "remove": ["/a b/x", "-q"],
+                  "removal": "bash '/a b/x' -q", "reboot": "reboot (takes|\"effect')",
                   "sha256": "ab" * 32, "name": (folder / "a b.run").name, "files": [one],
                   "debs": [folder / "a.deb"]}  # fmt: skip

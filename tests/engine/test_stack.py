@@ -194,3 +194,21 @@ def test_a_lock_splits_into_its_requirements_and_back(items: list[tuple[str, lis
     found = list(_blocks("".join(blocks)))
     assert [name for name, _ in found] == [line for line, _ in items]
     assert [block for _, block in found] == blocks
+
+
+@pytest.mark.parametrize(
+    ("target", "old", "new", "reason"),
+    [
+        ("s60", 'kind = "debs"\npackage = "tops"\n', 'kind = "debs"\n', "needs `package`"),
+        ("s60", 'kind = "debs"\npackage = "tops"\n', 'kind = "debs"\npackage = "x"\n', "`x`"),
+        ("s60", 'remove = ["--driver", "--uninstall", "-y"]\n', "", "`driver` has no `remove`"),
+        ("s60", 'pin = "plugin"\n', 'pin = "plugins"\n', "does not pin `plugins`"),
+    ],
+)
+def test_a_step_of_a_vendor_has_all_that_it_needs(
+    tmp_path: Path, target: str, old: str, new: str, reason: str
+) -> None:
+    text = file_of(target).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "stack.toml").write_text(text.replace(old, new), encoding="utf-8")
+    assert reason in str(refusal(tmp_path / "stack.toml"))

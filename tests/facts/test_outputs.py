@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from provision.facts import outputs
-from provision.facts.questions import Command, Questions
+from provision.facts.questions import Command, File, Questions
 from provision.facts.together import together
 from tests.read.drawn import npu_table
 from tests.read.samples import B3, b3
@@ -78,6 +78,21 @@ def test_a_tool_that_was_silent_is_not_asked_again(
     assert time.monotonic() - begin < 10
     assert [one.problem for one in got] == ["", "silent"]
     assert sorted(asked.read_text().splitlines()) == ["info", "info -m"]
+
+
+def test_a_file_that_cannot_be_looked_at_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name too long for the system stands for a folder that this user may not enter."""
+    every = Questions([], [File("/etc/demo-*.info", "ours", "2026-11")])
+    monkeypatch.setattr(outputs, "questions", lambda: every)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/demo-a.info").symlink_to("x" * 300)
+    (tmp_path / "etc/demo-b.info").write_text("version=1\n")
+    (tmp_path / "etc/demo-c.info").symlink_to("gone")
+    (tmp_path / "etc/demo-d.info").mkdir()
+    got = [(one.source, one.problem) for one in outputs.collect([], tmp_path)]
+    assert got == [("/etc/demo-a.info", "unreadable"), ("/etc/demo-b.info", "")]
 
 
 def test_calls_together_are_bounded_in_order_and_raise() -> None:

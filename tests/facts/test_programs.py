@@ -13,7 +13,6 @@ import pytest
 
 from provision.facts import compilers, pythons
 from provision.facts.command import run
-from provision.facts.snapshot import bounds
 from provision.paths import ROOT
 
 
@@ -131,12 +130,14 @@ def test_interpreters_on_path_are_asked_side_by_side(
     ("specifier", "inside", "outside"),
     [(">=3.10,<3.13", [(3, 10), (3, 12)], [(3, 9), (3, 13)]), (">=3.9", [(3, 99)], [(3, 8)]),
      ("==3.11.*", [(3, 11)], [(3, 12)]), (">=3.10,!=3.11", [(3, 10), (3, 12)], [(3, 11)]),
-     ("<3.12", [(3, 9)], [(3, 12)])],
+     ("<3.12", [(3, 9)], [(3, 12)]), (">=3.10.1", [(3, 11)], [(3, 9)]),
+     (">=3.10, <3.13", [(3, 10), (3, 12)], [(3, 9), (3, 13)]),
+     (">3.10,<3.12.4", [(3, 11)], [(3, 9)])],
 )  # fmt: skip
 def test_bounds(
     specifier: str, inside: list[pythons.Version], outside: list[pythons.Version]
 ) -> None:
-    fits = bounds(specifier)
+    fits = pythons.bounds(specifier)
     assert all(map(fits, inside)) and not any(map(fits, outside))
 
 

@@ -158,7 +158,8 @@ def test_a_password_is_not_given_to_the_classic_builder(cli: Cli, tmp_path: Path
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--as dockerfil", "--as run --cards 1-", "--as run --cards 1,1", "--as run --image A:1",
+    ["--as dockerfil", "--as run --cards 1-", "--as run --cards 1,1", "--as run --cards 0,5-3",
+     "--as run --cards 3-2,4", "--as run --image A:1",
      "--as dockerfile --base -x", "--as dockerfile --secrets password", "--as script --home ~",
      "--as script --machine riscv64", "--as dockerfile --builder kaniko", "--as ="],
 )  # fmt: skip

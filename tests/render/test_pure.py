@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from provision.forms.registry import FORMS
-from tests.conftest import ROOT
-from tests.render.values import RELEASES, made
+from tests.conftest import ROOT, Cli
+from tests.render.values import BASE, RELEASES, TARGETS, made
 
 ALL = """
 import sys
@@ -57,6 +58,46 @@ def test_no_text_names_this_machine(form: str, target: str, release: str) -> Non
     assert str(ROOT) not in text
     assert str(Path.home()) + "/" not in text or str(Path.home()) == "/"
     assert sys.executable not in text
+
+
+def again(cli: Cli, text: str) -> str:
+    """What the command that a text names as its own prints."""
+    (command,) = [line.split("Written by: ")[1] for line in text.splitlines()
+                  if line.startswith("#") and "Written by: " in line]  # fmt: skip
+    done = cli(*shlex.split(command)[1:])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+CHOSEN = ["--base", BASE, "--image", "registry.example/a:1", "--builder", "classic", "--syntax",
+          "docker/dockerfile:1", "--cards", "1,3-4", "--machine", "aarch64", "--home", "/a b/$家",
+          "--secrets", "ca,index", "--privileged"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_command_in_a_text_writes_it_again(cli: Cli, target: str, form: str) -> None:
+    chosen = list(CHOSEN)
+    if target == "s60":
+        chosen[chosen.index("aarch64")] = "x86_64"  # its vendor has nothing for another
+    first = cli("render", "--target", target, "--as", form, *chosen)
+    assert first.returncode == 0, first.stderr
+    assert again(cli, first.stdout) == first.stdout
+
+
+def test_an_own_stack_is_named_without_its_folder(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that its text is the same wherever it lies; in its folder the command writes it again."""
+    made = []
+    for name in ("one", "a b 家"):
+        subprocess.run(["cp", "-r", ROOT / "images/loopback", tmp_path / name], check=True)
+        own = (tmp_path / name / "stack.toml").rename(tmp_path / name / "my own.toml")
+        made.append(cli("render", "--stack", str(own), "--as", "script").stdout)
+    monkeypatch.chdir(tmp_path / "a b 家")
+    assert made[0] == made[1] == again(cli, made[1])
+    broken = Path("my own.toml").rename("my\nown.toml")
+    assert cli("render", "--stack", str(broken), "--as", "script").returncode == 2
 
 
 def test_everything_is_rendered_at_once() -> None:

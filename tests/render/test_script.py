@@ -41,6 +41,7 @@ def test_it_has_every_step_in_the_order_of_the_stack(target: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 @example("END_OF_FILE\n$(touch x) `touch x` \\\nEND_OF_FILE_\n")
+@example("E家\nEN家\nx")
 @example("")
 def test_a_file_in_the_script_is_written_as_it_was(content: str) -> None:
     """But for a line break at its end, which a text file has."""

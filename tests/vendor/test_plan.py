@@ -10,8 +10,11 @@ from msgspec.structs import replace
 
 from provision import order
 from provision.facts import pci, pci_text
+from provision.forms.commands import commands, holds
+from provision.forms.script import script
+from provision.forms.wanted import Wanted
 from provision.journal import Journal
-from provision.plan import Planned, host_changes, plan
+from provision.plan import Planned, Wish, host_changes, plan
 from provision.steps import loaded, system, vendor
 from provision.steps.base import Context, NotSo
 from provision.vendor import boot, kept
@@ -180,3 +183,42 @@ def test_a_torn_note_of_what_was_agreed_counts_as_none(make: Make) -> None:
     for text in ("", "{", "[]", "null"):
         context.site.kept.write_text(text)
         assert kept.agreed(context.site) == {}
+
+
+@pytest.fixture
+def unneeded(make: Make) -> Context:
+    """A release that needs no toolkit, and does not say where one would be."""
+    context = make()
+    rows = context.stack.packages
+    row = replace(rows["toolkit"], only_with="platform", shows="/opt/{platform}/version")
+    return make(stack=replace(context.stack, packages={**rows, "toolkit": row}))
+
+
+def test_an_unneeded_package_holds_and_runs_nothing_when_asked_for(
+    unneeded: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(unneeded.stack.packages["toolkit"], unneeded).state == "absent"
+    has(monkeypatch, driver=Shown("same", "23.0.3"), firmware=Shown("same", "7.1.0.5.220"))
+    assert planned(unneeded)["host/toolkit"].state == "satisfied"
+    forced = next(one for one in plan(unneeded, Wish(begin="host/toolkit"))
+                  if one.name == "host/toolkit")  # fmt: skip
+    assert (forced.state, forced.change) == ("pending", "")
+    assert "bash" not in forced.script and "added/" not in forced.script
+
+
+def test_an_unneeded_package_is_left_out_of_a_rendered_script(unneeded: Context) -> None:
+    wanted = Wanted(unneeded.stack, unneeded.folder, unneeded.release)
+    step = unneeded.step("host/toolkit")
+    assert holds(step, wanted) == "" and "bash" not in commands(step, wanted)
+    assert "host/toolkit" in script(wanted)
+
+
+def test_an_unneeded_installer_lets_no_deb_take_its_place(make: Make) -> None:
+    context = make("s60", "3.0.0b0")
+    rows = context.stack.packages
+    row = replace(rows["tops"], only_with="none")
+    stack = replace(context.stack, packages={**rows, "tops": row})
+    step = next(step for step in stack.steps if step.kind == "debs")
+    text = commands(step, Wanted(stack, context.folder, context.release))
+    install = next(line for line in text.splitlines() if line.startswith("dpkg --install"))
+    assert install.count(".deb") == len(step.debs) and "bash" not in text

@@ -104,3 +104,41 @@ def test_what_is_no_archive_is_damaged(tmp_path: Path) -> None:
 def test_the_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 100)
     refused(tmp_path, tar(tmp_path / "a.tar", member("a", 60), member("b", 60)), "disk-full")
+
+
+PACKED = {"w:gz": None, "w:xz": None, "w:bz2": None, "": zipfile.ZIP_DEFLATED,
+          "bzip2": zipfile.ZIP_BZIP2, "lzma": zipfile.ZIP_LZMA}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", PACKED)
+def test_a_flipped_byte_is_damage_and_nothing_else(tmp_path: Path, mode: str) -> None:
+    """Wherever it is: what comes out whole may do so, all else is an error of the archive."""
+    file, method = tmp_path / "a", PACKED[mode]
+    if method is None:
+        tar(file, member("a", 300), member("b/c", 300), mode=mode)
+    else:
+        with zipfile.ZipFile(file, "w", method) as archive:
+            archive.writestr("b/c", "abc" * 100)
+    sound, codes = file.read_bytes(), set()
+    for at in range(len(sound)):
+        file.write_bytes(sound[:at] + bytes([sound[at] ^ 0xFF]) + sound[at + 1 :])
+        try:
+            unpack(file, tmp_path / str(at))
+        except PaddockError as error:
+            codes.add(error.code)
+    assert "package-damaged" in codes <= {"package-damaged", "package-unsafe", "disk-full"}
+
+
+def test_an_encrypted_zip_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "a.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a", "abc")
+    content = bytearray(file.read_bytes())
+    content[6] |= 1  # the flag in the member's own header, then in the list of members
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    file.write_bytes(content)
+    refused(tmp_path, file, "package-damaged")
+
+
+def test_names_that_clash_are_damage(tmp_path: Path) -> None:
+    refused(tmp_path, tar(tmp_path / "a.tar", member("a"), member("a/b")), "package-damaged")

@@ -122,7 +122,7 @@ def _rank(part: Any) -> int:
 
 
 def _section(section: Section) -> list[Any]:
-    """The parts of one section. Lists of `npu-smi` are blocks too, and are not shown twice."""
+    """The parts of one section."""
     found: list[Any] = []
     for parser in PARSERS:
         value = parser(section)

@@ -1,0 +1,124 @@
+"""An undo removes the version that was installed, whichever is the wanted one by now."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from provision.errors import PaddockError
+from provision.render import render
+from provision.steps import debs
+from provision.steps.base import Context
+from provision.steps.debs import Debs
+from provision.steps.vendor import Vendor
+from provision.undo import host_steps, undo
+from provision.vendor import deps
+from tests.vendor.conftest import Make
+
+OLD = "3.0.0b0"
+INSTALLER = """#!/bin/bash
+[ "$1" != --check ] || exit 0
+mkdir -p {there}
+echo Version=1 > {there}/version
+echo 'echo "$@" > "$(dirname "$0")/removed"; rm "$0"' > {there}/remove.sh
+"""
+At = Callable[[str], Context]
+
+
+@pytest.fixture
+def at(make: Make, tmp_path: Path) -> At:
+    """A context in which the toolkit, and no other package, is one of this test's folder."""
+
+    def context(release: str) -> Context:
+        made = make(release=release)
+        there = str(tmp_path / "{cann}")
+        remove = [f"{there}/remove.sh", "-q"]
+        row = msgspec.structs.replace(
+            made.stack.packages["toolkit"], shows=f"{there}/version", key="Version", remove=remove
+        )
+        stack = msgspec.structs.replace(
+            made.stack, packages={**made.stack.packages, "toolkit": row}
+        )
+        return make(release=release, stack=stack)
+
+    return context
+
+
+def there(context: Context, tmp_path: Path) -> Path:
+    """Where the toolkit of a release is installed."""
+    return tmp_path / deps.known(context)["cann"]
+
+
+def script(context: Context) -> str:
+    return render(Vendor.template, Vendor().values(context.step("host/toolkit"), context))
+
+
+def install(context: Context, tmp_path: Path, content: str = INSTALLER) -> int:
+    """Run the step of the toolkit; returns the exit status."""
+    assert context.deps
+    name = deps.wanted(context.stack.packages["toolkit"], context) or ""
+    (context.deps / name).write_text(content.format(there=there(context, tmp_path)))
+    context.site.output("host/toolkit").parent.mkdir(parents=True, exist_ok=True)
+    command = ["/bin/sh", "-euc", script(context)]
+    return subprocess.run(command, check=False, capture_output=True).returncode
+
+
+def test_the_installed_release_is_removed_not_the_default_one(at: At, tmp_path: Path) -> None:
+    old, now = at(OLD), at("")
+    assert there(old, tmp_path) != there(now, tmp_path)
+    assert install(old, tmp_path) == 0
+    undo(now, with_packages=True)
+    assert (there(old, tmp_path) / "removed").read_text() == "-q\n"
+    assert host_steps(now) == []
+
+
+def test_two_releases_side_by_side_are_both_removed(at: At, tmp_path: Path) -> None:
+    for context in (at(OLD), at("")):
+        assert install(context, tmp_path) == 0
+        assert str(context.site.added("host/toolkit")) not in script(context), "noted once"
+    undo(at(""), with_packages=True)
+    for context in (at(OLD), at("")):
+        assert (there(context, tmp_path) / "removed").exists()
+
+
+def test_a_script_that_is_gone_is_no_removal(at: At, tmp_path: Path) -> None:
+    context = at(OLD)
+    assert install(context, tmp_path) == 0
+    (there(context, tmp_path) / "remove.sh").unlink()
+    with pytest.raises(PaddockError) as caught:
+        undo(at(""), with_packages=True)
+    assert caught.value.code == "step-failed"
+    assert "remove.sh" in "".join(caught.value.details)
+    assert host_steps(context) == ["host/toolkit"]
+
+
+def test_an_installer_that_left_nothing_leaves_nothing_to_remove(at: At, tmp_path: Path) -> None:
+    context = at(OLD)
+    failing = '#!/bin/bash\n[ "$1" = --check ]\n'
+    assert install(context, tmp_path, failing) != 0
+    assert host_steps(context) == ["host/toolkit"]
+    undo(context, with_packages=True)
+    assert host_steps(context) == []
+
+
+def test_what_was_there_before_stays(at: At, tmp_path: Path) -> None:
+    context = at(OLD)
+    there(context, tmp_path).mkdir()
+    (there(context, tmp_path) / "version").write_text("Version=1\n")
+    assert install(context, tmp_path) == 0
+    assert host_steps(context) == []
+
+
+def test_of_debian_packages_only_the_new_ones_are_purged(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = make("s60", OLD)
+    step = next(step for step in context.stack.steps if step.kind == "debs")
+    monkeypatch.setattr(debs, "_absent", lambda step: ["eccl", "topsaten"])
+    assert Debs().values(step, context)["removal"] == "dpkg --purge eccl topsaten"
+    monkeypatch.setattr(debs, "_absent", lambda step: [])
+    assert Debs().values(step, context)["removal"] == ""
