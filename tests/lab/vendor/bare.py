@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,6 +65,10 @@ class Bare(Machine):
     def reboot(self) -> None:
         """Start the machine anew: what is loaded at boot is loaded."""
         subprocess.run(["docker", "restart", "-t", "1", self.name], check=True, capture_output=True)
+        until = time.monotonic() + 30
+        while self.run("true").returncode:  # for a moment it says that it is stopped
+            assert time.monotonic() < until
+            time.sleep(0.2)
         self.run("rm -f /.dockerenv /var/lib/lab/needs-reboot; cd /var/lib/lab || exit;"
                  "for name in $(cat at-boot); do mkdir -p /sys/module/$name; done")  # fmt: skip
 
