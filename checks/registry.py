@@ -1,4 +1,4 @@
-"""All checks, in the order in which they run: what explains others stands before them."""
+"""All checks in their order: what explains others first, the hardware before what runs on it."""
 
 from __future__ import annotations
 
@@ -97,11 +97,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     machine_disk.CHECK,
     machine_limits.CHECK,
     machine_shm.CHECK,
-    python_version.CHECK,
-    compiler_works.CHECK,
-    network_certificates.CHECK,
-    network_proxies.CHECK,
-    network_index.CHECK,
     accelerator_generation.CHECK,
     accelerator_known.CHECK,
     accelerator_vendors.CHECK,
@@ -158,6 +153,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     devices_visible.CHECK,
     hccl_settings.CHECK,
     paddle_flags.CHECK,
+    python_version.CHECK,
+    compiler_works.CHECK,
+    network_certificates.CHECK,
+    network_proxies.CHECK,
+    network_index.CHECK,
     leftover_run.CHECK,
     environment_python.CHECK,
     stack_framework.CHECK,
