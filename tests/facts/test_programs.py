@@ -36,6 +36,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.delattr(os, "pidfd_open")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("kernel")
 def test_a_command_that_hangs_is_cut_with_its_children(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
@@ -78,6 +79,7 @@ def test_a_flood_of_output_is_ended() -> None:
     assert answer.status == -signal.SIGKILL and answer.lines[0] == "more than 64 MiB of output"
 
 
+@pytest.mark.slow
 def test_a_command_does_not_outlive_a_killed_caller(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     hang = f"trap '' TERM INT HUP; (sleep 2; touch {mark}) & touch {tmp_path}/begun; wait"

@@ -187,6 +187,7 @@ def test_wider_columns_change_nothing(first: int, second: int) -> None:
     assert read(widened)["cards"] == read(plain)["cards"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n, (kind, _) in SAMPLES.items() if kind in DRAWN])
 def test_a_table_cut_at_any_width_or_length_has_no_wrong_value(name: str) -> None:
     text = SAMPLES[name][1]

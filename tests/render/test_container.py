@@ -40,7 +40,7 @@ def asked(target: str, **choices: Any) -> Wanted:
     return replace(one, stack=msgspec.structs.replace(one.stack, container=own), image=IMAGE)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(TEXT, VALUES, min_size=1))
 @example({"yes": "no", "1": "1", "~": "null", "a": {}, "b": [], "c": [[], [[1]], {"d": [{}]}]})
 @example({HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]})
