@@ -13,6 +13,8 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+# As users have it: without it each of some hundred starts of the tool would compile all of it anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -91,6 +91,7 @@ def shown(output: str, sign: str) -> list[str]:
     return [line.removeprefix(start) for line in output.splitlines() if line.startswith(start)]
 
 
+@pytest.mark.slow
 def test_it_makes_the_stack_and_then_has_nothing_to_do(world: World) -> None:
     first = run(world)
     assert first.returncode == 0, first.stdout + first.stderr
@@ -105,6 +106,7 @@ def test_it_makes_the_stack_and_then_has_nothing_to_do(world: World) -> None:
     assert not shown(again.stdout, "+")
 
 
+@pytest.mark.slow
 def test_a_changed_pin_redoes_what_depends_on_it(world: World) -> None:
     assert run(world).returncode == 0
     world.pin("framework", "alpha-2.0")
@@ -114,6 +116,7 @@ def test_a_changed_pin_redoes_what_depends_on_it(world: World) -> None:
     assert shown(second.stdout, "=") == ["env/python", "env/beta"]
 
 
+@pytest.mark.slow
 def test_it_stops_where_a_hash_is_wrong_and_goes_on_from_there(world: World) -> None:
     world.pin("paddlenlp", "paddle-1.0", wrong=True)
     failed = run(world)
@@ -125,6 +128,7 @@ def test_it_stops_where_a_hash_is_wrong_and_goes_on_from_there(world: World) -> 
     assert shown(second.stdout, "=") == ["env/python", "env/alpha"]
 
 
+@pytest.mark.slow
 def test_a_device_that_paddle_does_not_know_is_no_success(world: World) -> None:
     world.edit('device = "small"', 'device = "other"')
     done = run(world)
