@@ -111,3 +111,14 @@ class Kind(ABC):
     def note(self, step: Step, context: Context) -> str:
         """What a person should know about a step that will run; "" for nothing."""
         return ""
+
+
+class Look(Kind):
+    """A kind that only looks at the machine: what it asks for is there or not. It runs nothing."""
+
+    template = "steps/nothing.sh.j2"
+    by_machine = True
+
+    def values(self, step: Step, context: Context) -> Mapping[str, object]:
+        """Nothing."""
+        return {}

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from provision.facts import pci, pci_text
 from provision.stack import Step
-from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.steps.base import Context, Lack, Look, NotSo
 
 
-class Card(Kind):
+class Card(Look):
     """Looked up by the ids of the PCI bus, never by a name."""
-
-    template = "steps/nothing.sh.j2"
-    by_machine = True
-
-    def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """Nothing."""
-        return {}
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """At least one card of the target's generation."""

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 from provision import systems
 from provision.facts import pci
 from provision.facts.machine import os_release
 from provision.stack import Step
-from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.steps.base import Context, Lack, Look, NotSo
 
 
-class System(Kind):
+class System(Look):
     """Refused where the vendor's list leaves it out; where that cannot be told, it goes on."""
-
-    template = "steps/nothing.sh.j2"
-    by_machine = True
-
-    def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """Nothing."""
-        return {}
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The system is listed for the target's generation of cards, or nobody lists any."""
