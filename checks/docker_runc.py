@@ -9,7 +9,7 @@ from provision import versions
 from provision.facts import container_engine
 from provision.facts.snapshot import Facts
 
-_SOURCE = "opencontainers/runc issue 3671; Enflame TopsCloud guide: runc 1.1.7 or newer"
+_SOURCE = "opencontainers/runc#3671; Enflame TopsCloud guide: runc 1.1.7 or newer"
 _FIXED = "1.1.7"
 
 
