@@ -13,6 +13,9 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from provision.tools import uv  # noqa: E402
+
 # As users have it: without it each of some hundred starts of the tool would compile all of it anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -44,6 +47,12 @@ def run_cli(
         [sys.executable, str(ROOT / "tasks.py"), *arguments], env=variables(home) | more,
         capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A whole run leaves gigabytes in the package cache that nothing refers to any more."""
+    if os.environ.get("PADDOCK_TEST_ALL") and not hasattr(session.config, "workerinput"):
+        subprocess.run([uv(), "cache", "prune", "--quiet"], env=variables(Path()), check=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -71,7 +71,8 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
     folder = Path(__file__).parent
     sources = [file for name in _SOURCES for file in sorted(folder.glob(name))]
     parts = [base, os.uname().release, *map(_text, sources)]
-    return _image(vendor, parts, lambda tag: _make(vendor, base, tag))
+    kind = f"{vendor}-engine" if engine else vendor
+    return _image(kind, parts, lambda tag: _make(vendor, base, tag))
 
 
 def _engine_image() -> str:
@@ -93,7 +94,17 @@ def _image(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
     with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}-{kind}.lock"):
         if not succeeds("docker", "image", "inspect", tag):
             make(tag)
+            _drop_others(kind, tag)
     return tag
+
+
+def _drop_others(kind: str, tag: str) -> None:
+    """Remove what earlier sources made; an image that something still needs stays."""
+    listed = ["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", LABEL]
+    found = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
+    for other in found:
+        if other.rpartition("-")[0] == f"{LABEL}:{kind}" and other != tag:
+            subprocess.run(["docker", "image", "rm", other], check=False, capture_output=True)
 
 
 def _prepare(tag: str) -> None:
