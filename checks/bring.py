@@ -28,11 +28,15 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     outcome = carry_out(options, face)
     if not outcome.ran and outcome.smoke is None:
-        return _nothing(options, len(outcome.planned), began, json=json)
+        return _nothing(options, len(outcome.planned), began, outcome.stand_in, json=json)
     seconds = time.monotonic() - began
     if json:
         smoke = msgspec.to_builtins(outcome.smoke)
-        show_json(summary_json(options.target, len(outcome.planned), outcome.ran, smoke, seconds))
+        show_json(summary_json(
+            options.target, len(outcome.planned), outcome.ran, smoke, seconds, outcome.stand_in
+        ))  # fmt: skip
+    if outcome.stand_in:
+        say(text("provision.stand-in", stand_in=outcome.stand_in))
     done = "provision.only" if options.only else "provision.done"
     say(text(done, time=duration(seconds), log=options.site.logs))
     if not options.only and outcome.smoke is None:
@@ -43,20 +47,26 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     return 0
 
 
-def summary_json(
-    target: str, steps: int, ran: list[str], smoke: object, seconds: float
+def summary_json(  # noqa: PLR0913, PLR0917 (one value a field)
+    target: str, steps: int, ran: list[str], smoke: object, seconds: float, stand_in: str = ""
 ) -> dict[str, object]:
-    """A run as JSON values: `smoke` is null where the tests had nothing new to prove."""
-    return {"schema": "paddock/provision/1", "target": target, "changed": bool(ran),
-            "steps": steps, "ran": ran, "smoke": smoke, "seconds": round(seconds, 3)}  # fmt: skip
+    """A run as JSON values: `smoke` is null where the tests had nothing new to prove, `stand_in`
+    where nothing stood in for a card."""
+    return {"stand_in": stand_in or None, "schema": "paddock/provision/1", "target": target,
+            "changed": bool(ran), "steps": steps, "ran": ran, "smoke": smoke,
+            "seconds": round(seconds, 3)}  # fmt: skip
 
 
-def _nothing(options: engine.Options, steps: int, began: float, *, json: bool) -> int:
+def _nothing(
+    options: engine.Options, steps: int, began: float, stand_in: str = "", *, json: bool
+) -> int:
     """Say that everything holds."""
     seconds = time.monotonic() - began
     if json:
-        show_json(summary_json(options.target, steps, [], None, seconds))
+        show_json(summary_json(options.target, steps, [], None, seconds, stand_in))
     else:
+        if stand_in:
+            show(text("provision.stand-in", stand_in=stand_in))
         show(text("provision.nothing", count=steps, time=duration(seconds)))
     return 0
 

@@ -39,11 +39,15 @@ class Face:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The plan as it was found, and the smoke report; None where smoke had nothing to do."""
+    """The plan as it was found, and the smoke report; None where smoke had nothing to do.
+
+    `stand_in` says that what proved the stack was no card, also where that was in an earlier run.
+    """
 
     context: Context
     planned: list[Planned]
     smoke: SmokeReport | None
+    stand_in: str = ""
 
     @property
     def ran(self) -> list[str]:
@@ -72,9 +76,10 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             _told_later(planned, runner, options)
             report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
-        if not options.only:
+        stand_in = _stand_in(context) if settings else ""
+        if not options.only and not stand_in:  # a seal would not tell of it
             engine.put_seal(context, options, planned)
-        return Outcome(context, planned, report)
+        return Outcome(context, planned, report, stand_in)
 
 
 def _settings(context: Context, options: engine.Options) -> Smoke | None:
@@ -82,6 +87,12 @@ def _settings(context: Context, options: engine.Options) -> Smoke | None:
     if options.only or (context.stack.packages and not (context.folder / "smoke.toml").exists()):
         return None
     return settings_of(context.folder)
+
+
+def _stand_in(context: Context) -> str:
+    """What the last smoke test says of a stand-in for the card; "" for none."""
+    entry = Journal(context.site.journal).last().get(SMOKE)
+    return entry.stand_in if entry else ""
 
 
 def _execute(runner: Runner, planned: list[Planned]) -> None:
@@ -168,7 +179,8 @@ def _smoke_once(
         context.site.python, context.stack.device, settings, runner.variables, face.show,
         watch=watch,
     )  # fmt: skip
-    journal.record(SMOKE, "done" if report.passed else "failed", key)
+    said = report.stand_in or ""
+    journal.record(SMOKE, "done" if report.passed else "failed", key, stand_in=said)
     return report
 
 

@@ -35,9 +35,9 @@ def levels(target: str, level: str, *, json: bool) -> int:
 
     Raises PaddockError `smoke-failed`, or `smoke-known` where what they said shows the cause.
     """
-    wanted = levels_of(level)
-    python, device = _installed(target)
     settings = settings_of(stack.stack_file(target).parent)
+    wanted = levels_of(level, settings.levels)
+    python, device = _installed(target)
     report = run_smoke(
         python, device, settings, clean(os.environ), None if json else show, wanted
     )  # fmt: skip

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
-from checks.smoke.process import Ended, Event
+from checks.smoke.process import Ended
+from checks.smoke.proof import counters, elsewhere, last, native_of, stand_in
 from checks.smoke.settings import Level
 from provision.facts.command import signal_name
 from provision.words import text
@@ -28,8 +28,9 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     """One level. `device` is where its results were found, not what was asked for.
 
     `native` and `fallback` count kernels by name: those of the backend, and those of the CPU that
-    Paddle ran in their place. `skipped` says what did not apply, and why. `log` has the last lines
-    that a failing probe wrote.
+    Paddle ran in their place; without `counted` the plugin does not tell the first. `stand_in` says
+    that no card computed, None where that is not so. `skipped` says what did not apply, and why.
+    `log` has the last lines that a failing probe wrote.
     """
 
     level: Level
@@ -42,11 +43,14 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     figures: dict[str, float]
     skipped: dict[str, str]
     log: tuple[str, ...]
+    counted: bool = True
+    stand_in: str | None = None
 
 
 class SmokeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All levels that ran."""
+    """All levels that ran. `stand_in` is theirs; it stands first wherever the report is told."""
 
+    stand_in: str | None = None
     schema: str = "paddock/smoke/1"
     device: str
     passed: bool
@@ -80,6 +84,8 @@ def judge(level: Level, device: str, probes: Sequence[Ended]) -> LevelReport:
         seconds=round(sum(ended.seconds for ended in probes), 3), native=dict(native),
         fallback=dict(fallback), figures=figures, skipped=skipped,
         log=() if passed else tuple(line for ended in probes for line in ended.log),
+        counted=all(counters(ended.events) is not None for ended in probes),
+        stand_in=next(filter(None, (stand_in(ended.events, device) for ended in probes)), None),
     )  # fmt: skip
 
 
@@ -94,7 +100,9 @@ def all_checks(ended: Ended, device: str) -> list[Check]:
         checks.append(Check(name, passed=False, error=error))
     if done:
         error = elsewhere(ended.events, device)
-        checks.append(Check("place", passed=error is None, detail=device, error=error))
+        untold = counters(ended.events) is None and device != "cpu"
+        detail = text("smoke.place.untold", device=device) if untold else device
+        checks.append(Check("place", passed=error is None, detail=detail, error=error))
     return checks
 
 
@@ -108,46 +116,3 @@ def ending(ended: Ended) -> str | None:
         return text("smoke.end.status", status=ended.status)
     finished = any(event["event"] == "end" for event in ended.events)
     return None if finished else text("smoke.end.no-result")
-
-
-def elsewhere(events: Sequence[Event], device: str) -> str | None:
-    """Why it is not proven that a probe ran on the device; None when it is.
-
-    Proof are the places of its results and, but for the CPU, copies in both directions that the
-    device's plugin has counted meanwhile.
-    """
-    begin, proof = last(events, "begin"), last(events, "proof")
-    places: dict[str, int] = proof.get("places", {})
-    strays = [place for place in places if place.partition(":")[0] != device]
-    if strays or not places:
-        found = ", ".join(strays) or text("smoke.nowhere")
-        return text("smoke.place.elsewhere", places=found, device=device)
-    if device == "cpu":
-        return None
-    before, after = begin.get("counters", {}), proof.get("counters", {})
-    for way in ("h2d", "d2h"):
-        if copies(after, way) <= copies(before, way):
-            why = after.get("unavailable") or text("smoke.place.no-copy")
-            return text("smoke.place.unproven", device=device, way=way, why=why)
-    return None
-
-
-def copies(counters: Mapping[str, Any], way: str) -> int:
-    """How many copies a plugin has counted in one direction."""
-    return int(counters.get("copies", {}).get(way, {}).get("count", 0))
-
-
-def native_of(events: Sequence[Event]) -> Counter[str]:
-    """The backend's kernels that ran: those its plugin counted, and its fused operators."""
-    before = last(events, "begin").get("counters", {}).get("kernels", {})
-    after = last(events, "proof").get("counters", {}).get("kernels", {})
-    found = Counter({name: n - before.get(name, 0) for name, n in after.items()})
-    for event in events:
-        if event["event"] == "ran":
-            found.update(event["kernels"])
-    return +found
-
-
-def last(events: Sequence[Event], kind: str) -> Event:
-    """The last event of a kind, or an empty one."""
-    return next((event for event in reversed(events) if event["event"] == kind), {})

@@ -35,16 +35,14 @@ class Job(NamedTuple):
     limit: float
 
 
-def levels_of(name: str) -> tuple[Level, ...]:
-    """The levels that a name stands for; `all` for every one.
+def levels_of(name: str, known: Sequence[Level] = LEVELS) -> tuple[Level, ...]:
+    """The levels that a name stands for; `all` for every one that is known.
 
     Raises PaddockError `unknown-level`.
     """
-    if name == "all":
-        return LEVELS
-    found = tuple(level for level in LEVELS if level == name)
+    found = tuple(level for level in known if name in (level, "all"))
     if not found:
-        raise unknown_name("unknown-level", name, [*LEVELS, "all"])
+        raise unknown_name("unknown-level", name, [*known, "all"])
     return found
 
 
@@ -54,27 +52,31 @@ def run_smoke(  # noqa: PLR0913, PLR0917 (of these, four have defaults)
     settings: Smoke,
     variables: Mapping[str, str] | None = None,
     show: Callable[[str], None] | None = None,
-    levels: Sequence[Level] = LEVELS,
+    levels: Sequence[Level] | None = None,
     watch: Callable[[Level], AbstractContextManager[None]] = lambda level: nullcontext(),
 ) -> SmokeReport:
     """Run levels in order, each whatever the others found.
 
     `python` is the interpreter of the environment under test, `variables` its whole environment
     (default: this process's). `show` gets the lines for a person as each level ends (default: none
-    are made), and each level (default: all) runs within what `watch` gives for it (default:
-    nothing). A probe that hangs, dies or runs elsewhere is a failed check, never an exception.
+    are made), and each level (default: all of the target) runs within what `watch` gives for it
+    (default: nothing). A probe that hangs, dies or runs elsewhere is a failed check, never an
+    exception.
     """
-    reports = []
-    for level in levels:
+    reports: list[LevelReport] = []
+    for level in settings.levels if levels is None else levels:
         given = os.environ if variables is None else variables
         with watch(level):
             report = run_level(python, device, settings, level, given)
         if show:
+            if report.stand_in and not any(one.stand_in for one in reports):
+                show(f"  {report.stand_in}")
             for line in level_lines(report):
                 show(line)
         reports.append(report)
     passed = all(report.passed for report in reports)
-    return SmokeReport(device=device, passed=passed, levels=tuple(reports))
+    said = next(filter(None, (report.stand_in for report in reports)), None)
+    return SmokeReport(stand_in=said, device=device, passed=passed, levels=tuple(reports))
 
 
 def run_level(

@@ -69,17 +69,22 @@ class Smoke(Table, frozen=True):
     schema: Literal[1]
     target: str
     device: str
-    ops_module: str
+    levels: tuple[Level, ...]
     silence: Silence
     tolerance: Tolerances
     model: Model
+    ops_module: str = ""
+    """The Python module of its fused operators; "" where it has none."""
+    counted: bool = False
+    """Whether its plugin tells what it has counted, and so has to confirm each run."""
 
     def spec(self) -> dict[str, object]:
         """What a probe needs of this, as JSON values."""
         known = msgspec.to_builtins(self.tolerance)
         tolerance = {name: both for name, both in known.items() if name not in ("source", "seen")}
         model = msgspec.to_builtins(self.model)
-        return {"tolerance": tolerance, "model": model, "ops_module": self.ops_module}
+        return {"tolerance": tolerance, "model": model, "ops_module": self.ops_module,
+                "counted": self.counted}  # fmt: skip
 
 
 def settings_of(folder: Path) -> Smoke:

@@ -44,13 +44,12 @@ def below(report: LevelReport) -> list[str]:
     lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
     lines += [text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()]
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
-    if native or fallback:
+    if native or fallback or not report.counted:
         often = sorted(report.fallback, key=lambda name: -report.fallback[name])[:SHOWN]
         names = ", ".join(often) or "-"
         kernels = len(report.fallback)
-        lines.append(
-            text("smoke.kernels", native=native, fallback=fallback, kernels=kernels, names=names)
-        )
+        key = "smoke.kernels" if report.counted else "smoke.kernels-untold"
+        lines.append(text(key, native=native, fallback=fallback, kernels=kernels, names=names))
     return lines
 
 
@@ -61,4 +60,5 @@ def text_lines(report: TextReport) -> list[str]:
         "perplexity": f"{report.perplexity:.4f}", "device": report.device, "file": report.file,
         "seconds": duration(report.seconds),
     }  # fmt: skip
-    return [text("smoke.text.file", **values), text("smoke.text.result", **values)]
+    first = [report.stand_in] if report.stand_in else []
+    return [*first, text("smoke.text.file", **values), text("smoke.text.result", **values)]

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from checks.smoke.process import Ended
-from checks.smoke.report import all_checks, last
+from checks.smoke.proof import last, stand_in
+from checks.smoke.report import all_checks
 from checks.smoke.run import Job, start
 from checks.smoke.settings import Smoke
 from provision.errors import PaddockError
@@ -20,9 +21,10 @@ class TextReport(msgspec.Struct, frozen=True, kw_only=True):
     """A text's perplexity = exp(loss); loss is the mean of -log p, in nats.
 
     `tokens` are all of the text's; each window's first one is not predicted. `device` is where the
-    results were found.
+    results were found, `stand_in` says that no card computed.
     """
 
+    stand_in: str | None = None
     schema: str = "paddock/text/1"
     file: str
     device: str
@@ -85,6 +87,7 @@ def read(ended: Ended, device: str, file: Path, window: int, settings: Smoke) ->
         )  # fmt: skip
     places = sorted(last(ended.events, "proof")["places"])
     return TextReport(
+        stand_in=stand_in(ended.events, device),
         file=str(file), device=", ".join(places), window=window, tokens=figures["tokens"],
         loss=figures["loss"], perplexity=figures["perplexity"], seconds=round(ended.seconds, 3),
     )  # fmt: skip

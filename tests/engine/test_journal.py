@@ -30,7 +30,7 @@ ENTRIES = st.lists(
 )  # fmt: skip
 # Where fsync costs nothing: these tests are about content.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
-NEW = Entry("new/step", "done", "key", 1.0)
+NEW = Entry(step="new/step", event="done", key="key", time=1.0)
 
 
 @contextmanager

@@ -94,11 +94,27 @@ def packed_clone() -> bytes:
     return subprocess.run(pack, cwd=ROOT, input=present, check=True, capture_output=True).stdout
 
 
+def cache_mount() -> list[str]:
+    """Let a machine use the package cache of this host."""
+    cache = package_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    mount = f"--mount=type=bind,source={cache},target=/var/cache/uv"
+    return [mount, "--env=UV_CACHE_DIR=/var/cache/uv"]
+
+
 @contextlib.contextmanager
 def running(image: str, *options: str) -> Iterator[Machine]:
     """A machine of this image with the certificates of this host, and what `docker run` is told
     beside; gone after."""
     name = f"{LABEL}-{uuid.uuid4().hex[:12]}"
+    try:
+        yield launch(name, image, *options)
+    finally:
+        remove(name)
+
+
+def launch(name: str, image: str, *options: str) -> Machine:
+    """Start a machine that runs until it is removed."""
     variables = {"SSL_CERT_FILE": INSIDE, "LANG": "C.UTF-8"}
     proxies = [name for name in os.environ if name.lower().endswith("_proxy")]
     start = [
@@ -108,20 +124,18 @@ def running(image: str, *options: str) -> Iterator[Machine]:
         *(word for key in proxies for word in ("--env", key)),
         *options, image, "sleep", "infinity",
     ]  # fmt: skip
-    try:
-        subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
-        yield Machine(name)
-    finally:
-        subprocess.run(["docker", "rm", "--force", name], check=False, capture_output=True)
+    subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
+    return Machine(name)
+
+
+def remove(name: str) -> None:
+    """Remove a machine, whatever it is doing."""
+    subprocess.run(["docker", "rm", "--force", name], check=False, capture_output=True)
 
 
 @contextlib.contextmanager
 def fresh_machine(image: str = "") -> Iterator[Machine]:
     """A machine with a clone and the package cache of this host; "" is the bare Debian."""
-    cache = package_cache()
-    cache.mkdir(parents=True, exist_ok=True)
-    mount = f"type=bind,source={cache},target=/var/cache/uv"
-    options = ["--mount", mount, "--env", "UV_CACHE_DIR=/var/cache/uv"]
-    with running(image or base_image(), *options) as machine:
+    with running(image or base_image(), *cache_mount()) as machine:
         machine.clone()
         yield machine

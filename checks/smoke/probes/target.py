@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,13 +38,29 @@ class Target:
     def select(self) -> str:
         """Make the device the default one and record what the plugin counted so far."""
         types = ["cpu", *(paddle.device.get_all_custom_device_type() or [])]
-        self.report.write("begin", registered=types, counters=counters(self.device))
+        library = in_host_memory(self.device)
+        self.report.write(
+            "begin", registered=types, counters=self.counters(), host_memory=library
+        )  # fmt: skip
         require(self.device in types, f"Paddle loaded no plugin for it; devices: {types}")
         return str(paddle.set_device(self.device))
 
     def prove(self) -> None:
         """Record where results were found and what the plugin has counted by now."""
-        self.report.write("proof", places=dict(self.places), counters=counters(self.device))
+        self.report.write("proof", places=dict(self.places), counters=self.counters())
+
+    def counters(self) -> dict[str, Any] | None:
+        """What the device's plugin counted in this process, or why it cannot say.
+
+        None where it tells no counts, as the vendors' plugins do, and the target does not ask.
+        """
+        try:
+            plugin = importlib.import_module(f"paddle_custom_device.{self.device}")
+            counted: dict[str, Any] = plugin.stats()
+        except Exception as problem:  # e.g. installed but not loaded: the verdict weighs it
+            none = isinstance(problem, ImportError | AttributeError) and not self.spec["counted"]
+            return None if none else {"unavailable": explain(problem)}
+        return counted
 
     def watch(self, result: Tensor) -> None:
         """Check and record where an intermediate result is; also a sign of life for the caller."""
@@ -126,14 +144,22 @@ def on_cpu() -> Iterator[None]:
         paddle.set_device(before)
 
 
-def counters(device: str) -> dict[str, Any]:
-    """What the device's plugin counted in this process, or why it cannot say."""
-    try:
-        plugin = importlib.import_module(f"paddle_custom_device.{device}")
-        counted: dict[str, Any] = plugin.stats()
-    except Exception as problem:  # e.g. installed but not loaded: the verdict weighs it
-        return {"unavailable": explain(problem)}
-    return counted
+def in_host_memory(device: str) -> str:
+    """The name of the library in this process that serves the device in host memory; "" for none.
+
+    Asked of what is really loaded: its own function tells, no flag and no name of a file.
+    """
+    rows = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+    for path in sorted({row.split(maxsplit=5)[-1] for row in rows.splitlines() if ".so" in row}):
+        try:
+            library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+            library.loopback_device_type.restype = ctypes.c_char_p
+            served = library.loopback_device_type()
+        except (OSError, AttributeError):  # mapped as a file only, or another library
+            continue
+        if served.decode() == device:
+            return Path(path).name
+    return ""
 
 
 def arguments(description: str) -> tuple[argparse.Namespace, dict[str, Any]]:

@@ -17,7 +17,7 @@ from tests.lab.boxes.variants import Variant, broken, variants
 from tests.lab.machine import Machine, running
 
 # As a host has it: a control group without a name that tells, and room in /dev/shm.
-_HOST = ("--cgroupns", "private", "--shm-size", "8g")
+HOST = ("--cgroupns", "private", "--shm-size", "8g")
 # A container made by Docker looks like one by this file.
 _START = "set -e\nrm -f /.dockerenv\n"
 # An engine in the box needs nearly all; the one capability is not given to this machine either.
@@ -55,17 +55,38 @@ def start(
     `checkout` is the folder of Paddock that it sees, None for none; `engine` puts a Docker Engine
     into it.
     """
+    with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
+        made = recipe(vendor, name, Path(scratch), checkout, engine)
+        with running(made.image, *made.options) as machine:
+            run_in(machine, made.script)
+            yield Box(machine.name, user=made.user, prelude=made.prelude)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a machine is made: its image, what `docker run` is told, and the script that root runs in
+    it first; `user` and `prelude` as of a box."""
+
+    image: str
+    options: list[str]
+    script: str
+    user: str = "root"
+    prelude: str = ":"
+
+
+def recipe(
+    vendor: str, name: str, folder: Path, checkout: Path | None, engine: bool = False
+) -> Recipe:
+    """A box as `start` takes it; its parts of sysfs are written into `folder`."""
     variant = next(one for one in variants() if one.id == name) if name else None
     engine = engine or (variant is not None and variant.engine)
     spec = describe(vendor, variant)
-    with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        options = [*_HOST, *_sysfs(Path(scratch), spec), *_checkout(checkout), *_access(spec)]
-        options += _NESTED if engine else ()
-        with running(vendor_image(vendor, engine), *options) as machine:
-            script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
-            _run(machine, script + (variant.shell if variant else "") + _ENGINE * engine)
-            user = variant.user if variant else "root"
-            yield Box(machine.name, user=user, prelude=spec.prelude)
+    options = [*HOST, *_sysfs(folder, spec), *checkout_mount(checkout), *_access(spec)]
+    options += _NESTED if engine else ()
+    script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
+    script += (variant.shell if variant else "") + _ENGINE * engine
+    user = variant.user if variant else "root"
+    return Recipe(vendor_image(vendor, engine), options, script, user, spec.prelude)
 
 
 def describe(vendor: str, variant: Variant | None) -> Spec:
@@ -86,7 +107,8 @@ def _sysfs(folder: Path, spec: Spec) -> list[str]:
             for name, target in places.items()]  # fmt: skip
 
 
-def _checkout(folder: Path | None) -> list[str]:
+def checkout_mount(folder: Path | None) -> list[str]:
+    """Let a machine see this folder as the project's."""
     target = Machine("").checkout
     return [f"--mount=type=bind,source={folder},target={target}"] if folder else []
 
@@ -107,8 +129,9 @@ def _mknod(node: Node) -> str:
     return f"{made}chown {node.owner} {node.path}\n"
 
 
-def _run(machine: Machine, script: str) -> None:
+def run_in(machine: Machine, script: str) -> None:
+    """Run a script there as root. Raises RuntimeError where it fails."""
     argv = ["docker", "exec", "-i", machine.name, "sh", "-s"]
     done = subprocess.run(argv, input=script, text=True, capture_output=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"the box did not start: {done.stderr}")
+        raise RuntimeError(f"the machine did not start: {done.stderr}")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from tests.conftest import package_cache
 from tests.lab.boxes import image, pci
-from tests.lab.machine import LABEL, Machine, running
+from tests.lab.boxes.box import HOST, Recipe, checkout_mount, run_in
+from tests.lab.machine import LABEL, Machine, cache_mount, running
 from tests.lab.needs import succeeds
 
 DEPS = "/srv/deps"
@@ -25,7 +25,6 @@ apt-get -qq update
 DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install g++ net-tools
 rm -rf /var/lib/apt/lists/*
 """
-_HOST = ("--cgroupns", "private", "--shm-size", "8g")
 # No kernel here takes a module of the lab: this one puts it into the machine's own /sys/module.
 _START = r"""
 rm -f /.dockerenv
@@ -38,9 +37,15 @@ file=$(find "/lib/modules/$(uname -r)" -name "$1.ko" 2>/dev/null)
     exit 1
 }
 mkdir -p "/sys/module/$1"
-modinfo -F version "$file" > "/sys/module/$1/version"
+version=$(modinfo -F version "$file")
+[ -z "$version" ] || echo "$version" > "/sys/module/$1/version"
 END
 chmod 0755 /usr/local/sbin/modprobe
+"""
+_BOOT = """
+rm -f /.dockerenv /var/lib/lab/needs-reboot
+for name in $(cat /var/lib/lab/at-boot); do modprobe $name; done
+rm -f /var/lib/lab/at-boot
 """
 
 
@@ -69,11 +74,10 @@ class Bare(Machine):
         while self.run("true").returncode:  # for a moment it says that it is stopped
             assert time.monotonic() < until
             time.sleep(0.2)
-        self.run("rm -f /.dockerenv /var/lib/lab/needs-reboot; cd /var/lib/lab || exit;"
-                 "for name in $(cat at-boot); do mkdir -p /sys/module/$name; done")  # fmt: skip
+        self.run(_BOOT)
 
 
-def _image() -> str:
+def bare_image() -> str:
     """The tag of a machine with a compiler, as a vendor's driver wants one."""
     base = image.prepared_image()
     tag = f"{LABEL}:bare-{hashlib.sha256((base + _TOOLS).encode()).hexdigest()[:12]}"
@@ -91,23 +95,22 @@ def _image() -> str:
 @contextlib.contextmanager
 def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
     """A bare machine of `ascend910b` or `s60` that sees a checkout and an empty deps folder."""
-    spec = image.VENDORS[vendor].spec()
-    cache = package_cache()
-    cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        folder = Path(scratch)
-        folder.chmod(0o755)
-        for name in ("module", "deps"):
-            (folder / name).mkdir()
-        pci.write_bus(folder / "pci", [replace(one, driver=None) for one in spec.functions])
-        places = {
-            folder / "pci": "/sys/bus/pci", folder / "module": "/sys/module",
-            folder / "deps": DEPS, checkout: Machine("").checkout, cache: "/var/cache/uv",
-        }  # fmt: skip
-        mounts = [f"--mount=type=bind,source={here},target={there}"
-                  for here, there in places.items()]  # fmt: skip
-        options = [*_HOST, *mounts, "--env", "UV_CACHE_DIR=/var/cache/uv"]
-        with running(_image(), *options) as machine:
-            box = Bare(machine.name, deps=folder / "deps")
-            box.run(_START)
-            yield box
+        made = recipe(vendor, Path(scratch), checkout)
+        with running(made.image, *made.options) as machine:
+            run_in(machine, made.script)
+            yield Bare(machine.name, deps=Path(scratch, "deps"))
+
+
+def recipe(vendor: str, folder: Path, checkout: Path) -> Recipe:
+    """Such a machine; its parts of sysfs and the folder `deps` are made in `folder`."""
+    folder.chmod(0o755)
+    functions = image.VENDORS[vendor].spec().functions
+    pci.write_bus(folder / "pci", [replace(one, driver=None) for one in functions])
+    places = {"pci": "/sys/bus/pci", "module": "/sys/module", "deps": DEPS}
+    for name in places:
+        (folder / name).mkdir(exist_ok=True)
+    mounts = [f"--mount=type=bind,source={folder / name},target={there}"
+              for name, there in places.items()]  # fmt: skip
+    options = [*HOST, *mounts, *checkout_mount(checkout), *cache_mount()]
+    return Recipe(bare_image(), options, _START)

@@ -43,6 +43,7 @@ if [ $part = driver ]; then
     tar -c --owner=0 --group=0 -C payload . |
         tar -x -C / --keep-directory-symlink --no-overwrite-dir || fail "tar"
     chmod 0755 /usr/local/efsmi/*/efsmi
+    [ ! -e $lab/needs-reboot ] || echo enflame > $lab/at-boot
 elif [ -d debs ]; then
     say "[1/1] Install TopsPlatform Package"
     dpkg -i debs/*.deb || fail "dpkg"

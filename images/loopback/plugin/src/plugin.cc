@@ -40,10 +40,16 @@ extern "C" __attribute__((visibility("default"))) void InitPlugin(CustomRuntimeP
     std::fprintf(stderr, "loopback: declined: %s\n", failure.what());
     return;
   }
-  static char type[] = "loopback";
+  static char type[] = LOOPBACK_DEVICE_TYPE;
   static char sub_type[] = "v0.1";
   params->device_type = type;
   params->sub_device_type = sub_type;
+}
+
+// The device type that this library serves in host memory. By it a stand-in is told from the plugin
+// of a card, whatever the files are called.
+extern "C" __attribute__((visibility("default"))) const char* loopback_device_type() {
+  return LOOPBACK_DEVICE_TYPE;
 }
 
 // JSON text, valid until this thread's next call; null when no device runs.

@@ -14,7 +14,7 @@ void KeepArgumentTypes(const PD_KernelKey*, PD_Kernel*) {}
 
 void Register(Kernel kernel) {
   for (const PD_DataType dtype : kernel.dtypes) {
-    PD_RegisterPhiKernel(kernel.name, "loopback", dtype, ALL_LAYOUT, kernel.inputs.size(),
+    PD_RegisterPhiKernel(kernel.name, LOOPBACK_DEVICE_TYPE, dtype, ALL_LAYOUT, kernel.inputs.size(),
                          kernel.inputs.data(), kernel.attributes.size(), kernel.attributes.data(),
                          kernel.outputs.size(), kernel.outputs.data(), KeepArgumentTypes,
                          kernel.run, kernel.call);

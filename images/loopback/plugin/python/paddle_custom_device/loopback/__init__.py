@@ -1,4 +1,4 @@
-"""The loopback device: what it was built for, and what it did in this process.
+"""A device in host memory: what it was built for, and what it did in this process.
 
 The counts are asked of the library that Paddle has loaded; nothing here loads it.
 """
@@ -15,7 +15,8 @@ from .built_for import INTERFACE_BYTES, PADDLE_VERSION
 
 __all__ = ["reset_stats", "stats", "version"]
 
-LIBRARY = Path(__file__).parent.parent / "libpaddle-custom-loopback.so"
+HERE = Path(__file__).parent  # the device type is its name
+LIBRARY = HERE.parent / f"libpaddle-custom-{HERE.name}.so"
 
 
 def version() -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""A stand-in for a vendor's plugin: the loopback device, registered under the vendor's type.
+
+It is compiled on a simulated machine by Paddock itself, and packed under the name that the vendor's
+wheel has. Its metadata and the loaded library say what it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock
+
+from provision.paths import IMAGES, ROOT
+from tests.conftest import shared_home
+from tests.lab.machine import Machine, cache_mount, running
+from tests.lab.vendor.bare import bare_image
+
+RELEASE = "3.0.0"  # of Paddle, and so of the plugin
+TYPES = {"ascend910b": "npu", "s60": "gcu"}
+_SOURCE = IMAGES / "loopback"
+_STEPS = "host/toolchain,env/python,env/build-tools,framework/paddle,plugin/build"
+_BUILD = f"""
+set -e
+./paddock provision --stack /srv/stand-in/stack.toml --release {RELEASE} --yes --only {_STEPS}
+cp /root/.local/share/paddock/wheels/loopback/plugin/build/*.whl /srv/out
+"""
+
+
+def wheel(vendor: str) -> Path:
+    """The stand-in for a vendor's plugin; built where this machine has none of these sources."""
+    image = bare_image()
+    kept = shared_home("stand-in") / f"{TYPES[vendor]}-{_digest(image)}"
+    with FileLock(kept.with_suffix(".lock")):
+        if not kept.is_dir():
+            _build(vendor, image, kept)
+    return next(kept.glob("*.whl"))
+
+
+def _digest(image: str) -> str:
+    """Of all that goes into it."""
+    digest = hashlib.sha256(image.encode() + Path(__file__).read_bytes())
+    for file in sorted((_SOURCE / "plugin").rglob("*.*")):
+        if file.is_file() and file.suffix != ".pyc":
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _build(vendor: str, image: str, kept: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
+        source, out = Path(scratch, "source"), Path(scratch, "out")
+        shutil.copytree(_SOURCE, source)
+        out.mkdir()
+        _rename(source / "plugin", TYPES[vendor])
+        places = {source: "/srv/stand-in", out: "/srv/out", ROOT: Machine("").checkout}
+        mounts = [f"--mount=type=bind,source={here},target={there}"
+                  for here, there in places.items()]  # fmt: skip
+        with running(image, *mounts, *cache_mount()) as machine:
+            done = machine.run(_BUILD, timeout=900, PYTHONDONTWRITEBYTECODE="1")
+            if done.returncode:
+                raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+        shutil.copytree(out, kept)
+
+
+def _rename(plugin: Path, device: str) -> None:
+    """Let these sources of the loopback plugin give the vendor's wheel."""
+    packages = plugin / "python/paddle_custom_device"
+    (packages / "loopback").rename(packages / device)
+    _replace(packages / "__init__.py", (r"\bloopback\b", device))
+    _replace(
+        plugin / "pyproject.toml",
+        ("paddle-custom-loopback", f"paddle-custom-{device}"),
+        ("(?m)^description = .*", f'description = "Stand-in for the plugin of {device}: '
+                                  'a device in host memory, not a card"'),
+        ("(?m)^wheel.py-api = .*\n", ""),
+        (r"\Z", f'\n[tool.scikit-build.cmake.define]\nLOOPBACK_DEVICE_TYPE = "{device}"\n'),
+    )  # fmt: skip
+
+
+def _replace(file: Path, *pairs: tuple[str, str]) -> None:
+    text = file.read_text(encoding="utf-8")
+    for pattern, new in pairs:
+        text, count = re.subn(pattern, new, text)
+        assert count, f"{file}: {pattern}"
+    file.write_text(text, encoding="utf-8")
