@@ -26,16 +26,25 @@ def provision(
     _: Context, target: str = "auto", release: str = "", stack: str = "", dry_run: bool = False,
     json: bool = False, yes: bool = False, from_: str = "", only: str = "", offline: bool = False,
     ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False, deps: str = "",
-    unsupported_os: bool = False,
+    unsupported_os: bool = False, accept_eula: str = "", in_: str = "host", image: str = "",
+    cards: str = "", privileged: bool = False, name: str = "",
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     from checks import bring
-    from provision.arguments import options
+    from provision.arguments import options, place
 
     chosen = options(
         target, release, stack, from_, only, offline, ca_bundle, index_url, jobs, deps=deps,
-        unsupported_os=unsupported_os,
+        unsupported_os=unsupported_os, accept_eula=accept_eula,
     )  # fmt: skip
+    choices = {"image": image, "cards": cards, "name": name}
+    if place(in_, {**choices, "privileged": privileged}) == "container":
+        from checks import containers
+
+        wanted = containers.place(chosen, choices, privileged=privileged)
+        if undo:
+            return containers.down(chosen.target, json=json, dry_run=dry_run)
+        return containers.provision(wanted, dry_run=dry_run, yes=yes, json=json)
     if undo:
         return bring.undo(chosen, yes=yes, json=json, dry_run=dry_run)
     if dry_run:
@@ -47,28 +56,41 @@ def provision(
 def build_ops(
     _: Context, backend: str = "auto", release: str = "", stack: str = "", json: bool = False,
     yes: bool = False, offline: bool = False, ca_bundle: str = "", index_url: str = "",
-    jobs: str = "",
+    jobs: str = "", source: str = "", ref: str = "", python: str = "", paddle: str = "",
+    in_: str = "", matrix: bool = False,
 ) -> int:  # fmt: skip
     """Build the plugin wheels of a backend."""
     from checks import build
     from provision.arguments import options
+    from provision.wheels.order import orders
 
+    name = None if stack else build.recipe_of(backend)
+    own = {"source": source, "ref": ref, "python": python, "paddle": paddle, "in": in_}
     chosen = options(
-        backend, release, stack, offline=offline, ca_bundle=ca_bundle, index_url=index_url,
-        jobs=jobs, flag="backend",
+        "loopback" if name else backend, release, stack, offline=offline, ca_bundle=ca_bundle,
+        index_url=index_url, jobs=jobs, flag="backend",
     )  # fmt: skip
+    asked = orders(name, own, chosen, is_counted=bool(jobs), matrix=matrix)
+    if matrix:
+        return build.matrix(asked, json=json)
+    if asked:
+        return build.by_recipe(asked[0], json=json)
     return build.wheels(chosen, yes=yes, json=json)
 
 
 @command
 def smoke(
     _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
-    json: bool = False,
+    json: bool = False, diagnose: str = "",
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
     from provision.arguments import count, named
 
+    if diagnose:
+        from checks.judge import diagnose as judging
+
+        return judging.diagnose(diagnose, "" if target == "auto" else named(target), json=json)
     if text:
         tokens = count("--window", window, lowest=2)
         return prove.evaluate(named(target), Path(text), tokens, json=json)
@@ -122,6 +144,18 @@ def explain(_: Context, logs: str, list_: bool = False, json: bool = False) -> i
 
 
 @command
+def verify_wheel(
+    _: Context, files: str, target: str = "auto", env: str = "", import_: bool = True,
+    json: bool = False,
+) -> int:  # fmt: skip
+    """Say whether plugin wheels are sound, fit here, and load."""
+    from checks.wheels import verify
+    from provision.several import split
+
+    return verify.verify(split(files), target, env, importing=import_, json=json)
+
+
+@command
 def targets(_: Context, json: bool = False) -> int:
     """List the targets, their releases, and what is known about each."""
     from provision.releases import tell
@@ -159,6 +193,53 @@ def image(
 
 
 @command
+def shell(_: Context, target: str = "auto", command: str = "") -> int:
+    """Open a shell in the container of a target."""
+    from checks import containers
+    from provision.arguments import named
+
+    return containers.shell(named(target), command)
+
+
+@command
+def status(_: Context, json: bool = False) -> int:
+    """Show the containers that provision has made."""
+    from checks import containers
+
+    return containers.status(json=json)
+
+
+@command
+def down(_: Context, target: str = "auto", json: bool = False) -> int:
+    """Remove the container of a target."""
+    from checks import containers
+    from provision.arguments import named
+
+    return containers.down(named(target), json=json)
+
+
+@command
+def fit(
+    _: Context, model: str = "", target: str = "auto", train: bool = False, infer: bool = False,
+    batch: str = "", seq: str = "", dtype: str = "", tp: str = "", pp: str = "", cards: str = "",
+    sharding: str = "", sharding_degree: str = "", sequence_parallel: bool = False,
+    recompute: str = "", lora: str = "", kv_bits: str = "", kernels: str = "", card: str = "",
+    ecc: str = "", json: bool = False,
+) -> int:  # fmt: skip
+    """Say whether a model fits into the memory of a target's cards."""
+    from checks.fit import command as fitting
+    from provision.arguments import named
+
+    flags = {
+        "model": model, "train": train, "infer": infer, "batch": batch, "seq": seq, "dtype": dtype,
+        "tp": tp, "pp": pp, "cards": cards, "sharding": sharding, "recompute": recompute,
+        "sharding_degree": sharding_degree, "sequence_parallel": sequence_parallel, "lora": lora,
+        "kv_bits": kv_bits, "kernels": kernels, "card": card, "ecc": ecc,
+    }  # fmt: skip
+    return fitting.fit(named(target), flags, json=json)
+
+
+@command
 def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "") -> int:
     """Resolve the pins of a target and write its lock files."""
     from provision.arguments import options
@@ -190,8 +271,8 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, read, explain, targets, render, image, lock, test,
-    bench,
+    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit,
+    shell, status, down, lock, test, bench,
 )  # fmt: skip
 
 

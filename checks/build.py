@@ -1,16 +1,71 @@
-"""`build-ops`: the wheel steps of a target and what they need, then where the wheels are."""
+"""`build-ops`: the wheels of a target's steps or of a recipe, then where they are."""
 
 from __future__ import annotations
 
 import dataclasses
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checks.chain import Face, carry_out
 from provision import engine
 from provision.console import consent, show, show_json
+from provision.errors import unknown_name
 from provision.plan import ancestors
 from provision.progress import progress
 from provision.words import text
+
+if TYPE_CHECKING:
+    from provision.wheels.order import Order
+
+
+def recipe_of(backend: str) -> str | None:
+    """The backend whose recipe is meant by the name of a recipe or target; None where none is.
+
+    `auto` is the recipe of the accelerator in this machine. Raises PaddockError `unknown-backend`.
+    """
+    from provision.arguments import ALIASES, found_target
+    from provision.paths import targets
+    from provision.wheels import recipe
+
+    if backend in recipe.names():
+        return backend
+    known = ["auto", *ALIASES, *targets(), *recipe.names()]
+    if backend not in known:
+        raise unknown_name("unknown-backend", backend, sorted(set(known)))
+    return recipe.of_target(found_target() if backend == "auto" else ALIASES.get(backend, backend))
+
+
+def by_recipe(order: Order, *, json: bool) -> int:
+    """Build the wheel of a recipe, unless it is there; print path, tags and size."""
+    from checks import build_recipe
+
+    began = time.monotonic()
+    say = (lambda line="": None) if json else show
+    made = build_recipe.build(order, say, lambda: progress(json=json))
+    facts = _facts(made.wheel) | build_recipe.as_json(made)
+    if json:
+        show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
+        return 0
+    say(text("build.wheel", path=made.wheel, tags=facts["tags"], size=f"{facts['bytes']:,} bytes"))
+    for line in build_recipe.lines(made, began):
+        say(line)
+    return 0
+
+
+def matrix(orders: Sequence[Order], *, json: bool) -> int:
+    """Build and run a wheel with each release; print the table. What does not load is no error."""
+    from checks import build_matrix
+
+    say = (lambda line="": None) if json else show
+    made, found = build_matrix.cells(orders, say, lambda: progress(json=json))
+    if json:
+        show_json(build_matrix.as_json(made, found))
+        return 0
+    for line in build_matrix.table(found):
+        say(line)
+    return 0
 
 
 def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:

@@ -1,0 +1,84 @@
+"""`build-ops --matrix`: each wheel built for one Paddle, loaded into each of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from checks.build_recipe import Built, Say, build
+from provision.errors import PaddockError
+from provision.progress import Progress
+from provision.wheels import trial
+from provision.wheels.order import Order
+from provision.words import text
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """What came of a wheel built for one release and run with another."""
+
+    built: str
+    run: str
+    verdict: trial.Verdict
+    line: str
+
+
+def cells(
+    orders: Sequence[Order], say: Say, progress: Callable[[], Progress]
+) -> tuple[list[Built], list[Cell]]:
+    """Build for each release and load each wheel into each; nothing is taken for known.
+
+    Raises PaddockError of the builds; `bad-option` for a backend whose plugin needs hardware, and
+    where no releases were named.
+    """
+    _refuse(orders)
+    made = [build(order, say, progress, tried=False) for order in orders]
+    found = []
+    for wheel in made:
+        for other in made:
+            one = _cell(wheel, other)
+            say(f"  {one.built} -> {one.run}: {text(f'trial.{one.verdict}')}")
+            found.append(one)
+    return made, found
+
+
+def _refuse(orders: Sequence[Order]) -> None:
+    releases = [order.paddle for order in orders]
+    if not all(releases) or len(set(releases)) < len(releases):
+        value, wanted = ",".join(releases), text("wanted.matrix")
+        raise PaddockError("bad-option", option="--paddle", value=value, wanted=wanted)
+    if orders[0].place != "venv":
+        raise PaddockError("flags-apart", one="--matrix", other="--in host")
+    from provision.wheels.recipe import load
+
+    if load(orders[0].backend).pieces or not load(orders[0].backend).library:
+        raise PaddockError("flag-needs", one="--matrix", other="--backend custom_cpu")
+
+
+def _cell(wheel: Built, other: Built) -> Cell:
+    """One wheel in the environment of another release."""
+    recipe = wheel.work.recipe
+    found = trial.load(wheel.wheel, other.work.python.python, recipe.device, compute=True)
+    return Cell(wheel.work.python.paddle, other.work.python.paddle, found.verdict, found.line)
+
+
+def table(found: Iterable[Cell]) -> Iterator[str]:
+    """The cells as lines: a row for each build, a column for each run."""
+    rows: dict[str, dict[str, str]] = {}
+    for cell in found:
+        rows.setdefault(cell.built, {})[cell.run] = text(f"trial.{cell.verdict}")
+    width = max(len(word) for row in rows.values() for word in [*row, *row.values()]) + 2
+    yield text("matrix.title")
+    yield "  " + " " * 10 + "".join(f"{name:<{width}}" for name in rows)
+    for name, row in rows.items():
+        yield f"  {name:<10}" + "".join(f"{row[run]:<{width}}" for run in rows).rstrip()
+
+
+def as_json(made: Sequence[Built], found: Sequence[Cell]) -> dict[str, object]:
+    """The cells as JSON values, schema `paddock/matrix/1`."""
+    first = made[0].work
+    return {
+        "schema": "paddock/matrix/1", "backend": first.recipe.backend,
+        "commit": first.source.commit or None, "limit": trial.LIMIT,
+        "cells": msgspec.to_builtins(found),
+    }  # fmt: skip

@@ -1,0 +1,105 @@
+"""`build-ops` of a recipe: the wheel from the plugin's own sources, made or found, and tried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from provision import guard
+from provision.errors import PaddockError
+from provision.progress import Progress, duration
+from provision.wheels import store, trial
+from provision.wheels.make import Builder, fresh_logs
+from provision.wheels.order import Order, work
+from provision.wheels.work import Work
+from provision.words import text
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A wheel, whether it was there already, and how it loads; None where that was not tried."""
+
+    work: Work
+    record: store.Record
+    is_new: bool
+    trial: trial.Trial | None
+
+    @property
+    def wheel(self) -> Path:
+        """The file."""
+        return Path(self.record.wheel.path)
+
+
+def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bool = True) -> Built:
+    """The wheel of an order. Raises PaddockError: what was asked, the sources, the build, its load.
+
+    One that is there and made from the same inputs is not made again, nor tried again.
+    """
+    wanted = work(order.checked())
+    if record := store.recall(wanted):
+        return Built(wanted, record, False, None)
+    with guard.exclusive(order.site), guard.signals():
+        with progress() as shown:
+            builder = Builder(wanted, order.network, order.jobs, fresh_logs(order.site.state),
+                              shown, say)  # fmt: skip
+            record = _explained(builder)
+        made = Built(builder.work, record, True, _try(builder.work, record) if tried else None)
+    _refuse_unfit(made)
+    return made
+
+
+def _explained(builder: Builder) -> store.Record:
+    """Build; the error of a stage that failed names its cause where that is known."""
+    try:
+        return builder.build()
+    except PaddockError as error:
+        from checks.known import explained
+
+        raise explained(error) from None
+
+
+def _try(work: Work, record: store.Record) -> trial.Trial | None:
+    """Whether the plugin loads into the Paddle it is for; a device of its own has to compute."""
+    if not work.recipe.library:
+        return None
+    return trial.load(Path(record.wheel.path), work.python.python, work.recipe.device,
+                      compute=not work.recipe.pieces)  # fmt: skip
+
+
+def _refuse_unfit(made: Built) -> None:
+    """A plugin that needs no hardware has no excuse. Raises PaddockError `wheel-unfit`."""
+    found = made.trial
+    if found and not made.work.recipe.pieces and found.verdict != "loads":
+        Path(made.record.wheel.path).with_name("inputs.json").unlink()
+        verdict, release = text(f"trial.{found.verdict}"), made.work.python.paddle
+        raise PaddockError(
+            "wheel-unfit", (found.line,), wheel=made.wheel.name, verdict=verdict, release=release
+        )
+
+
+def lines(made: Built, began: float) -> list[str]:
+    """What a person should know of a wheel besides its name and size."""
+    record = made.record
+    if not made.is_new:
+        return [text("build.cached", time=duration(time.monotonic() - began))]
+    said = [text("build.made", time=duration(record.seconds), log=record.log)]
+    if record.warnings:
+        said.append(text("build.warnings", count=record.warnings))
+    if made.trial:
+        key = f"trial.{made.trial.verdict}"
+        said.append(text("build.tried", verdict=text(key), release=made.work.python.paddle))
+    return said
+
+
+def as_json(made: Built) -> dict[str, object]:
+    """The same as JSON values."""
+    return {
+        "backend": made.work.recipe.backend, "made": made.is_new, "key": made.record.key,
+        "commit": made.work.source.commit or None, "paddle": made.work.python.paddle or None,
+        "warnings": made.record.warnings, "seconds": made.record.seconds,
+        "trial": made.trial.verdict if made.trial else None, "log": made.record.log,
+    }  # fmt: skip

@@ -1,0 +1,70 @@
+"""Sources as an archive: what is in it stays in its folder, links too."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.vendor.unpack import unpack
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the file is a zip or tar archive, packed or not."""
+    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file. Raises OSError."""
+    found = hashlib.sha256()
+    with path.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
+
+
+def unpacked(archive: Path, folder: Path) -> Path:
+    """The top folder of the sources in an archive, unpacked once into `folder`.
+
+    Raises PaddockError `package-unsafe`, `package-damaged`, `disk-full`; OSError.
+    """
+    if not folder.is_dir():
+        draft = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(draft, ignore_errors=True)
+        unpack(archive, draft)
+        for name, leads in _links(archive):
+            _link(archive, draft, name, leads)
+        draft.rename(folder)
+    inner = list(folder.iterdir())
+    return inner[0] if len(inner) == 1 and inner[0].is_dir() else folder
+
+
+def _links(archive: Path) -> Iterator[tuple[str, str]]:
+    """Path and content of each symbolic link, which `unpack` leaves out."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as whole:
+            for member in whole.infolist():
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    yield member.filename, whole.read(member).decode("utf-8", "surrogateescape")
+        return
+    with tarfile.open(archive, "r:*") as packed:
+        yield from ((one.name, one.linkname) for one in packed if one.issym())
+
+
+def _link(archive: Path, folder: Path, name: str, leads: str) -> None:
+    """Make one link. Raises PaddockError `package-unsafe` where it leads out of the sources."""
+    end = posixpath.normpath(posixpath.join(posixpath.dirname(name), leads))
+    if leads.startswith("/") or end.startswith("..") or (folder / name).is_symlink():
+        raise PaddockError("package-unsafe", file=archive, member=name)
+    place = folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.parent.resolve().is_relative_to(folder.resolve()):
+        raise PaddockError("package-unsafe", file=archive, member=name)
+    place.unlink(missing_ok=True)
+    place.symlink_to(leads)

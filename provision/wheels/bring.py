@@ -1,0 +1,100 @@
+"""Brings sources to where they are built: the commit that is wanted, and its submodules."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.wheels import archive, git
+from provision.wheels.recipe import Module, Recipe
+from provision.wheels.source import Source, wanted_modules
+
+HERE = Network()  # for what needs no network
+# Git lets a submodule come from a folder only when asked: CVE-2022-39253.
+_LOCAL = ("-c", "protocol.file.allow=always")
+
+
+def bring(source: Source, network: Network) -> Path:
+    """The top folder of the sources. Raises PaddockError `source-*`, `package-*`, `no-network`."""
+    if source.kind == "folder":
+        return source.root
+    source.root.parent.mkdir(parents=True, exist_ok=True)
+    if source.kind == "archive":
+        return archive.unpacked(Path(source.origin), source.root)
+    if not (source.root / ".git").is_dir():
+        _begin(source)
+    if git.git(source.root, "cat-file", "-e", f"{source.commit}^{{commit}}").status:
+        _fetch(source, network)
+    if git.commit_of(source.root, "HEAD") != source.commit or git.changed(source.root):
+        _must(source, "checkout", "--quiet", "--force", "--detach", source.commit)
+        _must(source, "clean", "-fdq")
+    return source.root
+
+
+def _begin(source: Source) -> None:
+    """An empty repository in its place, whole or not at all."""
+    draft = source.root.with_name(f"{source.root.name}.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    git.must(source.origin, None, "init", "--quiet", draft, network=HERE)
+    git.must(source.origin, draft, "remote", "add", "origin", source.origin, network=HERE)
+    # Links as text files would break the build without a word, whatever the user's own setting.
+    git.must(source.origin, draft, "config", "core.symlinks", "true", network=HERE)
+    draft.rename(source.root)
+
+
+def _fetch(source: Source, network: Network) -> None:
+    """The commit alone from elsewhere; all that is needed of a repository here."""
+    if source.kind == "remote" and network.offline:
+        raise PaddockError("source-offline", source=source.origin, ref=source.ref)
+    depth = ["--depth", "1"] if source.kind == "remote" else []
+    what = source.commit if source.kind == "remote" else "+refs/*:refs/origin/*"
+    _must(source, "fetch", "--quiet", "--no-tags", *depth, "origin", what, network=network)
+
+
+def _must(source: Source, *arguments: str, network: Network = HERE) -> str:
+    return git.must(source.origin, source.root, *arguments, network=network)
+
+
+def modules(
+    source: Source, root: Path, recipe: Recipe, known: dict[str, str], network: Network
+) -> list[Module]:
+    """Check the submodules out, of a prepared tree or of where they are recorded to be.
+
+    Returns those that cannot be had; nothing else is changed then.
+    """
+    missing = [one for one in wanted_modules(recipe, root, known) if not one.there(root)]
+    if source.kind in ("folder", "archive") or not missing:
+        return missing
+    for one in missing:
+        outer = next((up for up in recipe.modules if one.path.startswith(f"{up.path}/")), None)
+        top = root / outer.path if outer else root
+        prepared = Path(source.origin) / one.path
+        given = source.kind == "repository" and (prepared / ".git").exists()
+        if not given and network.offline:
+            continue
+        name = str((root / one.path).relative_to(top))
+        if given:
+            git.git(top, "config", f"submodule.{name}.url", str(prepared))
+        depth = [] if given else ["--depth", "1"]
+        local = _LOCAL if given else ()
+        git.git(top, *local, "submodule", "--quiet", "update", "--init", *depth, "--", name,
+                network=network)  # fmt: skip
+    return [one for one in missing if not one.there(root)]
+
+
+def as_text(root: Path, folder: Path) -> list[str]:
+    """Links that were checked out as text files: what they hold is the path they should lead to.
+
+    An unpacker without links, or git with core.symlinks=false, leaves such files.
+    """
+    found = []
+    for place in (folder, root / "cmake"):
+        for path in sorted(place.rglob("*")) if place.is_dir() else ():
+            if path.is_symlink() or not path.is_file() or path.stat().st_size > 300:  # noqa: PLR2004
+                continue
+            text = path.read_text(encoding="utf-8", errors="replace").strip()
+            if text.startswith("../") and "\n" not in text:
+                found.append(str(path.relative_to(root)))
+    return found

@@ -1,0 +1,69 @@
+"""The few calls of git that a build needs; what git says is kept for the error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.facts.command import Answer, run
+from provision.network import Network, hidden
+from provision.symptoms import classify
+
+HERE = Network()  # for what needs no network
+LIMIT = 1800.0  # seconds; Paddle's own repository is large
+_NETWORK = ("no-network", "bad-certificate")
+
+
+def git(folder: Path | None, *arguments: str | Path, network: Network = HERE) -> Answer:
+    """Run git in a folder; it asks nobody for a password. Raises PaddockError `source-missing`."""
+    place = ["-C", str(folder)] if folder else []
+    quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        env = {**os.environ, **network.environment(), **quiet}
+        return run(["git", *place, *arguments], LIMIT, env)
+    except OSError as error:
+        raise PaddockError("source-missing", source="git", reason=error.strerror) from None
+
+
+def must(source: str, folder: Path | None, *arguments: str | Path, network: Network) -> str:
+    """What git prints. Raises PaddockError `source-missing`, or of the network, with its words."""
+    answer = git(folder, *arguments, network=network)
+    if answer.status == 0:
+        return answer.out.strip()
+    lines = answer.lines[-5:]
+    code = classify(lines)
+    reason = next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1:] or "?")
+    raise PaddockError(
+        code if code in _NETWORK else "source-missing", tuple(lines), source=hidden(source),
+        reason=str(reason).removeprefix("fatal: "), step="source", path=folder or "",
+    )  # fmt: skip
+
+
+def is_repository(path: Path) -> bool:
+    """Whether the folder is the top of a repository of its own, with a work tree or bare."""
+    answer = git(path, "rev-parse", "--git-dir")
+    if answer.status:
+        return False
+    found = (path / answer.out.strip()).resolve()
+    return found.is_relative_to(path.resolve()) or (path / ".git").exists()
+
+
+def commit_of(path: Path, ref: str) -> str | None:
+    """The commit that a ref of a local repository names: a branch also by its remote's name."""
+    for name in (ref, f"origin/{ref}"):
+        answer = git(path, "rev-parse", "--verify", "--quiet", "--end-of-options",
+                     f"{name}^{{commit}}")  # fmt: skip
+        if answer.status == 0:
+            return answer.out.strip()
+    return None
+
+
+def changed(path: Path) -> list[str]:
+    """What in a work tree differs from its commit; [] for a bare repository.
+
+    New files count: a build takes every source file that it finds. Submodules are looked at by
+    themselves.
+    """
+    answer = git(path, "status", "--porcelain", "--ignore-submodules=all")
+    return answer.out.splitlines() if answer.status == 0 else []

@@ -1,0 +1,204 @@
+"""Carries a build out: environment, preflight, configure, compile, and the wheel in its place."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.orphans import MARK
+from provision.paths import cache_dir
+from provision.process import Outcome, Processes, Stopped
+from provision.progress import Progress
+from provision.render import render
+from provision.run import Settings
+from provision.symptoms import classify
+from provision.wheels import preflight, python, sizing, store
+from provision.wheels.bring import bring, modules
+from provision.wheels.output import Watch
+from provision.wheels.python import Facts
+from provision.wheels.recipe import TOOLS
+from provision.wheels.work import Work
+from provision.words import text
+
+
+@dataclass
+class Builder:
+    """One build under way. `say` tells a person what should be known; `jobs` None: computed."""
+
+    work: Work
+    network: Network
+    jobs: int | None
+    logs: Path
+    progress: Progress
+    say: Callable[[str], None]
+    processes: Processes = field(default_factory=Processes)
+
+    def build(self) -> store.Record:
+        """The wheel, made now. Raises PaddockError of many classes; what was done is kept."""
+        began = time.monotonic()
+        self.logs.mkdir(parents=True, exist_ok=True)
+        try:
+            self._sources()
+            if self.work.python.env and not self.work.python.python.exists():
+                self._environment(self.work.python.env)
+            facts = python.facts(self.work.python.python)
+            self._ready(facts)
+            warnings = self._compile(facts) if self.work.recipe.build == "cmake" else self._setup()
+        except BaseException:
+            self.processes.stop()
+            raise
+        seconds = time.monotonic() - began
+        return store.keep(self.work, self._wheel(), warnings, seconds, self._log("compile"))
+
+    def _sources(self) -> None:
+        self.progress.started("source")
+        began = time.monotonic()
+        root = bring(self.work.source, self.network)
+        if not (root / self.work.recipe.folder).is_dir():
+            self.progress.failed("source")
+            raise PaddockError(
+                "source-missing", source=self.work.source.origin,
+                reason=text("source.no-folder", folder=self.work.recipe.folder),
+            )  # fmt: skip
+        self.work = replace(self.work, root=root)
+        self.progress.finished("source", time.monotonic() - began)
+
+    def _environment(self, env: Path) -> None:
+        """The Python environment, with the Paddle by hash where this tool has its hashes."""
+        chosen = self.work.python
+        lock, release = chosen.lock, chosen.paddle
+        locks = [lock, lock.with_name("build.txt")] if lock else [TOOLS]
+        wanted = [f"paddlepaddle=={release}", "numpy<2"] if release and not lock else []
+        if wanted:
+            self.say(text("build.unlocked", release=release))
+        values = {"env": env, "interpreter": chosen.interpreter, "locks": locks,
+                  "requirements": wanted}  # fmt: skip
+        env.parent.mkdir(parents=True, exist_ok=True)
+        outcome = self._script("environment", values, lambda line: None)
+        if outcome.status:
+            raise self._no_environment(outcome, release)
+
+    def _no_environment(self, outcome: Outcome, release: str) -> PaddockError:
+        said = "\n".join(outcome.tail)
+        code = classify(outcome.tail)
+        if code == "step-failed" and "paddlepaddle" in said:
+            return PaddockError(
+                "no-paddle", outcome.tail, release=release, python=self.work.python.version
+            )
+        return self._failed("environment", outcome, code, outcome.tail)
+
+    def _ready(self, facts: Facts) -> None:
+        """Raises PaddockError `build-unready` with all that is missing."""
+        work = self.work
+        missing = modules(work.source, work.root, work.recipe, work.known, self.network)
+        if found := preflight.problems(work, facts, missing):
+            raise PaddockError(
+                "build-unready", tuple(found), backend=work.recipe.backend, count=len(found)
+            )
+        fits = [pair for pair in work.recipe.pairs if pair.ref == work.source.ref]
+        if fits and work.python.paddle not in fits[0].paddle:
+            self.say(text("build.pair", ref=fits[0].ref, paddle=", ".join(fits[0].paddle),
+                          release=work.python.paddle, source=fits[0].source))  # fmt: skip
+
+    def _compile(self, facts: Facts) -> int:
+        """Configure and compile; the number of warnings. Out of memory is tried once more."""
+        work = self.work
+        values = self._values(facts) | {"defines": work.defines(facts)}
+        outcome = self._script("configure", values, lambda line: None)
+        if outcome.status:
+            raise self._failed("configure", outcome, classify(outcome.tail), outcome.tail)
+        units = sizing.units(work.folder)
+        jobs = self.jobs or sizing.jobs(units, work.recipe.memory * preflight.MIB)
+        self.say(text("build.jobs", jobs=jobs, units=units))
+        watch = Watch(lambda line: self.progress.line("compile", line))
+        outcome = self._script("compile", values | {"jobs": jobs}, watch.line)
+        if outcome.status and watch.is_memory and jobs > 1:
+            self.say(text("build.memory", jobs=jobs, fewer=jobs // 2))
+            watch = Watch(watch.show, watch.warnings)
+            outcome = self._script("compile", values | {"jobs": jobs // 2}, watch.line)
+        if outcome.status:
+            code = "build-memory" if watch.is_memory else classify(outcome.tail)
+            raise self._failed("compile", outcome, code, tuple(watch.error) or outcome.tail)
+        return watch.warnings
+
+    def _setup(self) -> int:
+        outcome = self._script("compile", self._values(None), lambda line: None, "setup")
+        if outcome.status:
+            raise self._failed("compile", outcome, classify(outcome.tail), outcome.tail)
+        return 0
+
+    def _values(self, facts: Facts | None) -> dict[str, object]:
+        work = self.work
+        return {
+            "folder": work.folder, "build": work.build, "bin": self._programs(),
+            "python": work.python.python, "library": work.recipe.library,
+            "libraries": work.libraries(),
+            "variables": work.variables(facts.paddle if facts else ""),
+            "made": [work.build / "python/paddle_custom_device" / work.recipe.device / name
+                     for name in ("", "passes")],
+        }  # fmt: skip
+
+    def _programs(self) -> Path:
+        """A folder in which `python3` is the Python of this build, whatever else is on PATH."""
+        chosen = self.work.python
+        if chosen.env:
+            return chosen.env / "bin"
+        folder = self.work.build.with_name(f"{self.work.build.name}.bin")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("python", "python3", f"python{chosen.version}"):
+            (folder / name).write_text(render("wheels/shim.sh.j2", {"python": chosen.python}))
+            (folder / name).chmod(0o755)
+        return folder
+
+    def _script(
+        self, name: str, values: dict[str, object], listen: Callable[[str], None], form: str = ""
+    ) -> Outcome:
+        """Run the script of a stage. Raises KeyboardInterrupt where the run was stopped."""
+        script = self.logs / f"{name}.sh"
+        script.write_bytes(os.fsencode(render(f"wheels/{form or name}.sh.j2", values)))
+        run = self.logs.name
+        found = Settings(self.network, 1, run).variables(cache_dir()) | {MARK: f"{run}/{name}"}
+        self.progress.started(name)
+        began = time.monotonic()
+        try:
+            outcome = self.processes.run(script, self._log(name), found, listen)
+        except Stopped:
+            raise KeyboardInterrupt from None
+        if outcome.status:
+            self.progress.failed(name)
+        else:
+            self.progress.finished(name, time.monotonic() - began)
+        return outcome
+
+    def _log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def _failed(
+        self, name: str, outcome: Outcome, code: str, lines: tuple[str, ...]
+    ) -> PaddockError:
+        return PaddockError(
+            code, lines, step=f"{self.work.recipe.backend}/{name}", status=outcome.status,
+            log=self._log(name), path=self.work.build, remedy="g++", memory=self.work.recipe.memory,
+        )  # fmt: skip
+
+    def _wheel(self) -> Path:
+        """The one wheel that was packed. Raises PaddockError `step-unverified`."""
+        found = sorted((self.work.build / "dist").glob("*.whl"))
+        if len(found) != 1:
+            raise PaddockError(
+                "step-unverified", step="compile", missing=f"{self.work.build}/dist/*.whl",
+                log=self._log("compile"),
+            )  # fmt: skip
+        return found[0]
+
+
+def fresh_logs(state: Path) -> Path:
+    """A new folder for the logs of one build."""
+    import uuid
+
+    return state / "logs" / (time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8])

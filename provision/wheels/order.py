@@ -1,0 +1,107 @@
+"""What the flags of `build-ops` ask for, and the build that it becomes on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from provision.engine import Options
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.site import Site
+from provision.wheels import python, source
+from provision.wheels.recipe import Recipe, load, names
+from provision.wheels.work import Work
+from provision.words import text
+
+_RELEASE = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.(post|dev)\d+)?(\+[a-z0-9.]+)?")
+_PYTHON = re.compile(r"3\.\d{1,2}|.*/.*")
+PLACES = ("venv", "host")
+
+
+@dataclass(frozen=True)
+class Order:
+    """A build as it was asked for. `place` is one of PLACES; `jobs` None: as many as fit."""
+
+    backend: str
+    source: str = ""
+    ref: str = ""
+    python: str = ""
+    paddle: str = ""
+    place: str = "venv"
+    jobs: int | None = None
+    network: Network = field(default_factory=Network)
+
+    @property
+    def site(self) -> Site:
+        """Where the state of this backend's builds is."""
+        return Site(self.backend)
+
+    def checked(self) -> Order:
+        """The same. Raises PaddockError `bad-option` for values that nothing can come of."""
+        for option, value, pattern, wanted in (
+            ("--paddle", self.paddle, _RELEASE, "wanted.release"),
+            ("--python", self.python, _PYTHON, "wanted.python"),
+            ("--in", self.place, re.compile("|".join(PLACES)), "wanted.place"),
+        ):
+            if value and not pattern.fullmatch(value):
+                raise PaddockError("bad-option", option=option, value=value, wanted=text(wanted))
+        return self
+
+
+def work(order: Order) -> Work:
+    """The build on this machine; nothing was changed yet.
+
+    Raises PaddockError `unknown-backend`, `build-machine`, `no-python`, `source-*`.
+    """
+    recipe = load(order.backend)
+    machine = os.uname().machine
+    if machine not in recipe.machines:
+        raise PaddockError("build-machine", backend=recipe.backend, machine=machine,
+                           machines=", ".join(recipe.machines))  # fmt: skip
+    chosen = python.choose(recipe, order.python, order.paddle, host=order.place == "host")
+    if order.place == "host" and recipe.paddle:
+        chosen = _with_its_paddle(chosen, order.paddle)
+    found = source.find(recipe, order.source, order.ref, order.network)
+    return Work(recipe, found, chosen, machine, _root(recipe, found))
+
+
+def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
+    """On the host the wheel is for the Paddle that is there; preflight tells of another one."""
+    release = asked or python.facts(chosen.interpreter).release
+    return msgspec.structs.replace(chosen, paddle=release)
+
+
+def _root(recipe: Recipe, found: source.Source) -> Path:
+    """The top folder, as far as it is known before an archive was unpacked."""
+    if found.kind == "archive" and found.root.is_dir():
+        inner = list(found.root.iterdir())
+        return inner[0] if len(inner) == 1 else found.root
+    return found.root
+
+
+def orders(
+    backend: str | None, own: dict[str, str], chosen: Options, *, is_counted: bool, matrix: bool
+) -> list[Order]:
+    """The flags as orders, one a release of Paddle; [] for a target that has no recipe.
+
+    Raises PaddockError `flags-apart`, `flag-needs`, `bad-option`.
+    """
+    given = [f"--{name}" for name, value in own.items() if value] + ["--matrix"] * matrix
+    if backend is None:
+        if given:
+            raise PaddockError("flag-needs", one=given[0], other=f"--backend {'|'.join(names())}")
+        return []
+    if chosen.release:
+        raise PaddockError("flags-apart", one="--release", other=f"--backend {backend}")
+    releases = own["paddle"].split(",") if matrix else [own["paddle"]]
+    asked = chosen.jobs if is_counted else None
+    return [
+        Order(backend, own["source"], own["ref"], own["python"], one.strip(), own["in"] or "venv",
+              asked, chosen.network).checked()
+        for one in releases
+    ]  # fmt: skip

@@ -1,0 +1,62 @@
+"""What a compile prints: how far it is, its warnings as a number, and the first error."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from provision.progress import duration
+from provision.words import text
+
+_NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
+# gcc, clang, ld, cmake, Python, ninja; each with the word in its usual place.
+_ERROR = re.compile(
+    r"(?:\bfatal error: |(?:^|: |\s)error: |^CMake Error|undefined reference to |^FAILED: "
+    r"|^\w*(?:Error|Exception): |symbol lookup error|cannot find -l)"
+)
+_WARNING = re.compile(r"\bwarning: ")
+# What gcc says of a compiler that the kernel has killed, and what the tools say of memory.
+_MEMORY = re.compile(
+    r"Killed signal terminated program|internal compiler error: Killed|virtual memory exhausted"
+    r"|[Cc]annot allocate memory|out of memory|std::bad_alloc|\bld terminated with signal 9"
+    r"|code 137\b"
+)
+_SHOWN = 12  # lines of the first error
+
+
+@dataclass
+class Watch:
+    """Listens to the lines of a compile; `show` gets a short line for each that tells progress."""
+
+    show: Callable[[str], None]
+    warnings: int = 0
+    is_memory: bool = False
+    error: list[str] = field(default_factory=list)
+    done: int = 0
+    total: int = 0
+    _began: float = field(default_factory=time.monotonic)
+
+    def line(self, line: str) -> None:
+        """One line of output."""
+        if count := _NINJA.match(line):
+            self.done, self.total = int(count[1]), int(count[2])
+            self.show(self.progress())
+        self.warnings += bool(_WARNING.search(line))
+        self.is_memory = self.is_memory or bool(_MEMORY.search(line))
+        if len(self.error) < _SHOWN and (self.error or _ERROR.search(line)):
+            self.error.append(line)
+
+    def progress(self) -> str:
+        """`123/342, 2 min left`: by the time that each has taken so far."""
+        if not self.done or self.done == self.total:
+            return f"{self.done}/{self.total}"
+        left = (time.monotonic() - self._began) / self.done * (self.total - self.done)
+        return text("compile.left", done=self.done, total=self.total, time=_coarse(left))
+
+
+def _coarse(seconds: float) -> str:
+    """An estimate: whole minutes, below that tens of seconds."""
+    minute = 60
+    return duration(round(seconds / minute) * minute or 10 * max(1, round(seconds / 10)))

@@ -1,0 +1,121 @@
+"""The Python that a wheel is built with, and the Paddle in it that the wheel is for."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from provision.errors import PaddockError
+from provision.facts.command import run
+from provision.facts.pythons import bounds, interpreters, version_of
+from provision.paths import IMAGES, cache_dir
+from provision.wheels.recipe import TOOLS, Recipe
+
+_LIMIT = 60.0  # seconds
+_ASK = """\
+import importlib.metadata as m, importlib.util as u, json, sysconfig as s
+def version(name):
+    try: return m.version(name)
+    except m.PackageNotFoundError: return ""
+paddle = u.find_spec("paddle")
+print(json.dumps({
+    "include": s.get_config_var("INCLUDEPY") or "", "folder": s.get_config_var("LIBDIR") or "",
+    "library": s.get_config_var("LDLIBRARY") or "", "suffix": s.get_config_var("EXT_SUFFIX") or "",
+    "paddle": paddle.submodule_search_locations[0] if paddle else "",
+    "release": next(filter(None, map(version, (
+        "paddlepaddle", "paddlepaddle-gpu", "paddlepaddle-xpu"))), ""),
+    "setuptools": version("setuptools"), "wheel": version("wheel"),
+}))
+"""
+
+
+class Python(msgspec.Struct, frozen=True):
+    """An interpreter, its version such as `3.11`, and the environment made of it.
+
+    `env` is None for `host`, where the interpreter's own packages are used.
+    """
+
+    interpreter: Path
+    version: str
+    paddle: str
+    env: Path | None
+
+    @property
+    def python(self) -> Path:
+        """The interpreter with which things are built."""
+        return self.env / "bin" / "python" if self.env else self.interpreter
+
+    @property
+    def tag(self) -> str:
+        """What the names of its wheels have, such as `cp311`."""
+        return "cp" + self.version.replace(".", "")
+
+    @property
+    def lock(self) -> Path | None:
+        """The file with the hashes of the Paddle, where this tool has one."""
+        lock = IMAGES / "loopback" / "locks" / self.paddle / "framework.txt"
+        return lock if self.paddle and lock.is_file() else None
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What an environment says of itself; "" for what is not there.
+
+    `include` is the folder of Python.h, `folder` and `library` where libpython is; `paddle` the
+    folder of the package, `release` its version.
+    """
+
+    include: str
+    folder: str
+    library: str
+    suffix: str
+    paddle: str
+    release: str
+    setuptools: str
+    wheel: str
+
+
+def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
+    """The Python of the flag `--python` (a version or a path), else one that the recipe takes.
+
+    Raises PaddockError `no-python`.
+    """
+    found = _asked(asked) if "/" in asked else _found(recipe, asked)
+    if found is None:
+        wanted = f"python {asked or recipe.python}"
+        raise PaddockError("no-python", step=recipe.backend, remedy=wanted, file=wanted)
+    path, version = found
+    release = (paddle or recipe.paddle) if recipe.paddle else ""
+    if host:
+        return Python(path, version, paddle, None)
+    return Python(path, version, release, _place(path, version, release))
+
+
+def _asked(path: str) -> tuple[Path, str] | None:
+    python = Path(path).expanduser().absolute()
+    version = version_of(python)
+    return (python, "{}.{}".format(*version)) if version else None
+
+
+def _found(recipe: Recipe, asked: str) -> tuple[Path, str] | None:
+    fits = bounds(f"=={asked}.*" if asked else recipe.python)
+    first = next(interpreters(fits), None)
+    return (first[0], "{}.{}".format(*first[1])) if first else None
+
+
+def _place(interpreter: Path, version: str, paddle: str) -> Path:
+    """Where the environment is kept: another interpreter or other tools make another one."""
+    base = os.fsencode(interpreter.resolve()) + TOOLS.read_bytes()
+    name = f"paddle-{paddle or 'none'}-cp{version.replace('.', '')}-{zlib.crc32(base):08x}"
+    return cache_dir() / "pythons" / name
+
+
+def facts(python: Path) -> Facts:
+    """What the environment of this interpreter has. Raises PaddockError `build-unready`."""
+    answer = run([python, "-I", "-c", _ASK], _LIMIT)
+    if answer.status:
+        raise PaddockError("build-unready", tuple(answer.lines[-5:]), backend=str(python), count=1)
+    return msgspec.convert(json.loads(answer.out), Facts)

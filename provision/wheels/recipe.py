@@ -1,0 +1,174 @@
+"""A recipe as types, read from `images/recipes/BACKEND.toml`: how a wheel is built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from provision.document import Table, read
+from provision.errors import unknown_name
+from provision.paths import IMAGES
+from provision.stack import Name, Specifier
+
+FOLDER = IMAGES / "recipes"
+TOOLS = FOLDER / "tools.txt"
+"""What every build is done with, by hash."""
+
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Condition(Table, frozen=True):
+    """Holds where a file of the backend's folder `has` a text, or is there and `lacks` it."""
+
+    file: str
+    has: str = ""
+    lacks: str = ""
+
+    def holds(self, folder: Path) -> bool:
+        """Whether it holds for these sources. A file that cannot be read has no text."""
+        try:
+            content = (folder / self.file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False
+        return self.has in content and not (self.lacks and self.lacks in content)
+
+
+class Row(Table, frozen=True):
+    """A row that may hold for some sources, one processor, or with or without a file only."""
+
+    when: Condition | None = None
+    machine: str = ""
+    with_: str = msgspec.field(default="", name="with")
+    without: str = ""
+
+    def applies(self, folder: Path, known: Mapping[str, str]) -> bool:
+        """Whether the row counts for these sources on this machine."""
+        return (
+            (self.when is None or self.when.holds(folder))
+            and self.machine in ("", known["machine"])
+            and not (self.with_ and not Path(self.with_.format_map(known)).exists())
+            and not (self.without and Path(self.without.format_map(known)).exists())
+        )
+
+
+class Value(Row, frozen=True, kw_only=True):
+    """A variable of CMake or of the environment. In the value `{names}` are filled in."""
+
+    name: str
+    value: str
+
+
+class Module(Row, frozen=True, kw_only=True):
+    """Sources that come as a submodule of git: a file of it, `sign`, shows that it is there."""
+
+    path: str
+    sign: str = ""
+
+    def there(self, root: Path) -> bool:
+        """Whether it is checked out below this folder."""
+        place = root / self.path
+        if self.sign:
+            return (place / self.sign).exists()
+        return place.is_dir() and any(place.iterdir())
+
+
+class Piece(Row, frozen=True, kw_only=True):
+    """What the vendor has to have installed: one of the paths `any`.
+
+    `says` is a pattern that the file has to match; with `loads` it is a library that the loader
+    has to take when the wheel is packed.
+    """
+
+    name: str
+    any: list[str]
+    vendor: str
+    says: str = ""
+    loads: bool = False
+
+
+class Pair(Table, frozen=True):
+    """The releases of Paddle that belong to a ref of the sources, and where that is known from."""
+
+    ref: str
+    paddle: list[str]
+    source: str
+    seen: str
+
+
+class Root(Table, frozen=True):
+    """A folder of the vendor's: what a variable names, else its usual place."""
+
+    variable: str
+    default: str
+
+
+class Recipe(Table, frozen=True, kw_only=True):
+    """How the wheel `distribution` is built from `folder` of a repository.
+
+    `memory` is what one compiler takes and `disk` what the build tree takes, both in MiB. `paddle`
+    is the release to build for where none is asked for; "" where none is needed. `libraries` are
+    folders from which the vendor's libraries are loaded, `origin` those beside the built library.
+    """
+
+    schema: Literal[1]
+    backend: Name
+    build: Literal["cmake", "setup"]
+    device: Name
+    distribution: Name
+    repository: str
+    ref: str
+    folder: str
+    python: Specifier
+    machines: list[str]
+    memory: _Count
+    disk: _Count
+    tried: Literal["no", "lab", "machine", "hardware"]
+    source: str
+    seen: str
+    paddle: str = ""
+    library: str = ""
+    target: str = ""
+    libraries: list[str] = msgspec.field(default_factory=list)
+    origin: list[str] = msgspec.field(default_factory=list)
+    roots: dict[Name, Root] = msgspec.field(default_factory=dict)
+    commits: dict[str, str] = msgspec.field(default_factory=dict)
+    settings: list[Value] = msgspec.field(default_factory=list)
+    variables: list[Value] = msgspec.field(default_factory=list)
+    modules: list[Module] = msgspec.field(default_factory=list)
+    pieces: list[Piece] = msgspec.field(default_factory=list)
+    pairs: list[Pair] = msgspec.field(default_factory=list)
+
+    def places(self) -> dict[str, str]:
+        """The vendor's folders by name, as the variables in force have them."""
+        return {
+            name: os.environ.get(root.variable) or root.default for name, root in self.roots.items()
+        }
+
+
+def names() -> list[str]:
+    """The backends that have a recipe."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(backend: str) -> Recipe:
+    """The recipe of a backend. Raises PaddockError `unknown-backend`, `stack-*`."""
+    if backend not in names():
+        raise unknown_name("unknown-backend", backend, names())
+    parts = (Value, Module, Piece, Pair, Root, Condition)
+    return read(FOLDER / f"{backend}.toml", Recipe, *parts)
+
+
+def of_target(target: str) -> str | None:
+    """The backend whose recipe builds the plugin of a target; None where there is none."""
+    return next((name for name in names() if load(name).target == target), None)
+
+
+def filled(rows: list[Value], folder: Path, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and value of each row that applies."""
+    for row in rows:
+        if row.applies(folder, known):
+            yield row.name, row.value.format_map(known)

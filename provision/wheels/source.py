@@ -1,0 +1,118 @@
+"""Where the sources of a wheel come from: a folder, an archive or a repository, at one commit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.network import Network, hidden
+from provision.paths import cache_dir
+from provision.wheels import archive, git
+from provision.wheels.recipe import Module, Recipe
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Sources that can be built: `root` is their top folder, made by `bring` where need be.
+
+    `identity` changes whenever they do: a commit, or the digest of an archive or of a folder's
+    list of files. `origin` is where they were taken from, `commit` "" where there is no history.
+    """
+
+    origin: str
+    root: Path
+    identity: str
+    commit: str = ""
+    ref: str = ""
+    kind: str = "folder"
+
+
+def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
+    """What the flags `--source` and `--ref` name; nothing is fetched or written yet.
+
+    Without a source the vendor's repository is meant, without a ref the recipe's own, of a
+    folder or repository here what is checked out. Raises PaddockError `source-*`, `no-network`.
+    """
+    if not given or _URL.match(given):
+        return _remote(recipe, given or recipe.repository, ref or recipe.ref, network)
+    path = Path(given).expanduser().absolute()
+    if archive.is_archive(path):
+        refuse_ref(given, ref)
+        found = archive.digest(path)
+        folder = cache_dir() / "sources" / found[:16]
+        return Source(str(path), folder, found, kind="archive")
+    if not path.is_dir():
+        raise PaddockError("source-missing", source=given, reason=_why(path))
+    if git.is_repository(path):
+        return _repository(path, ref)
+    refuse_ref(given, ref)
+    return Source(str(path), path, _listed(path))
+
+
+def _why(path: Path) -> str:
+    return "neither a folder nor a tar or zip archive" if path.exists() else "it does not exist"
+
+
+def refuse_ref(given: str, ref: str) -> None:
+    """Raises PaddockError `source-no-history` where a ref is asked of what has none."""
+    if ref:
+        raise PaddockError("source-no-history", source=given, ref=ref)
+
+
+def _repository(path: Path, ref: str) -> Source:
+    """A repository of this machine. Raises PaddockError `source-ref`, `source-dirty`."""
+    commit = git.commit_of(path, ref or "HEAD")
+    if commit is None:
+        raise PaddockError("source-ref", ref=ref or "HEAD", source=path)
+    if not ref and (lines := git.changed(path)):
+        raise PaddockError("source-dirty", tuple(lines[:10]), source=path, count=len(lines))
+    return Source(str(path), checkout(str(path)), commit, commit, ref, "repository")
+
+
+def _remote(recipe: Recipe, url: str, ref: str, network: Network) -> Source:
+    """A repository elsewhere; what the recipe or the ref itself pins is not asked for."""
+    known = recipe.commits.get(ref) if url == recipe.repository else None
+    commit = known or (ref if _COMMIT.fullmatch(ref) else None) or _asked(url, ref, network)
+    return Source(url, checkout(url), commit, commit, ref, "remote")
+
+
+def _asked(url: str, ref: str, network: Network) -> str:
+    """The commit that a tag or branch of a remote repository names now."""
+    if network.offline:
+        raise PaddockError("source-offline", source=hidden(url), ref=ref)
+    names = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"]
+    answer = git.must(url, None, "ls-remote", "--end-of-options", url, *names, network=network)
+    rows = dict(line.split("\t")[::-1] for line in answer.splitlines() if "\t" in line)
+    found = next((rows[name] for name in names if name in rows), None)
+    if found is None:
+        raise PaddockError("source-ref", ref=ref, source=hidden(url))
+    return found
+
+
+def checkout(origin: str) -> Path:
+    """Where the checkout of a repository is kept: one for all its commits, so that compilers are
+    started only for the files that differ."""
+    name = re.sub(r"[^\w.-]", "", origin.rstrip("/").rpartition("/")[2].removesuffix(".git"))
+    return cache_dir() / "sources" / f"{hashlib.sha256(origin.encode()).hexdigest()[:8]}-{name}"
+
+
+def _listed(folder: Path) -> str:
+    """A digest of the names, sizes and times of a folder's files."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        row = (str(path.relative_to(folder)), status.st_mode, status.st_size, status.st_mtime_ns)
+        if not path.is_dir():
+            found.update(repr(row).encode("utf-8", "surrogateescape"))
+    return found.hexdigest()
+
+
+def wanted_modules(recipe: Recipe, root: Path, known: dict[str, str]) -> list[Module]:
+    """The submodules that these sources need."""
+    return [one for one in recipe.modules if one.applies(root / recipe.folder, known)]

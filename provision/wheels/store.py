@@ -1,0 +1,95 @@
+"""Finished wheels, each beside the inputs it was made from: the same inputs give the same wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from provision.journal import Witness
+from provision.paths import TEMPLATES
+from provision.wheels.recipe import FOLDER, TOOLS
+from provision.wheels.work import Work, compiler_witness
+
+FORMAT = 1  # of the builds: another one makes every wheel anew
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What a wheel was made from, by digest, and the wheel as it was written.
+
+    `inputs` is what the digest was made of, for a person.
+    """
+
+    key: str
+    inputs: dict[str, str]
+    wheel: Witness
+    warnings: int
+    seconds: float
+    log: str
+    format: int = FORMAT
+
+
+def inputs(work: Work) -> dict[str, str]:
+    """All that decides the bytes of a wheel."""
+    return {
+        "backend": work.recipe.backend,
+        "source": work.source.identity,
+        "paddle": work.python.paddle,
+        "python": f"{work.python.python} {work.python.version}",
+        "machine": work.machine,
+        "compiler": compiler_witness(),
+        "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
+        "commands": _digest(sorted((TEMPLATES / "wheels").glob("*.j2"))),
+        "places": repr(sorted(work.recipe.places().items())),
+        "pieces": " ".join(_pieces(work)),
+    }
+
+
+def _digest(files: list[Path]) -> str:
+    found = hashlib.sha256()
+    for path in files:
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _pieces(work: Work) -> Iterator[str]:
+    """The vendor's files as they are now."""
+    for piece in work.recipe.pieces:
+        for place in piece.any:
+            path = Path(place.format_map(work.known))
+            if path.is_file():
+                status = path.stat()
+                yield f"{path}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def key(found: dict[str, str]) -> str:
+    """The digest of inputs."""
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def recall(work: Work) -> Record | None:
+    """The record of a wheel that is there, unchanged, and made from just these inputs."""
+    try:
+        record = msgspec.json.decode((work.out / "inputs.json").read_bytes(), type=Record)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    same = record.format == FORMAT and record.key == key(inputs(work))
+    return record if same and record.wheel.holds() else None
+
+
+def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> Record:
+    """Put a wheel and its record in their place, both or none."""
+    draft = work.out.with_name(f"{work.out.name}.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    shutil.copy2(wheel, draft)
+    copied, found = draft / wheel.name, inputs(work)
+    witness = msgspec.structs.replace(Witness.of(copied), path=str(work.out / wheel.name))
+    record = Record(key(found), found, witness, warnings, round(seconds, 1), str(log))
+    (draft / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+    shutil.rmtree(work.out, ignore_errors=True)
+    draft.rename(work.out)
+    return record

@@ -1,0 +1,125 @@
+"""One build: its recipe, sources and Python, and what follows from them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from provision.facts.compilers import compiler
+from provision.paths import cache_dir, data_dir
+from provision.versions import compare
+from provision.wheels.python import Facts, Python
+from provision.wheels.recipe import Recipe, filled
+from provision.wheels.source import Source
+
+# From here on the C API is in libphi_core.so, and gcc on Debian drops libpaddle.so, of which it
+# then sees no use, from what the plugin asks for: PD_RegisterPhiKernel is not found at run time.
+_LINKED_SINCE = "3.1"
+
+
+@dataclass(frozen=True)
+class Work:
+    """A build of one wheel. `root` is where the sources are once they were brought there."""
+
+    recipe: Recipe
+    source: Source
+    python: Python
+    machine: str
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """The backend's own sources."""
+        return self.root / self.recipe.folder
+
+    @property
+    def label(self) -> str:
+        """What tells builds of a backend apart: the commit, the Paddle and the Python."""
+        paddle = f"-paddle{self.python.paddle}" if self.python.paddle else ""
+        return f"{self.source.identity[:7]}{paddle}-{self.python.tag}"
+
+    @property
+    def out(self) -> Path:
+        """The folder of the finished wheel."""
+        return data_dir() / "wheels" / self.recipe.backend / self.label
+
+    @property
+    def build(self) -> Path:
+        """The build tree: that of the checkout, whatever commit is in it."""
+        name = f"{self.root.name[:40]}-{self.python.paddle or 'none'}-{self.python.tag}"
+        return cache_dir() / "build" / self.recipe.backend / name
+
+    @property
+    def known(self) -> dict[str, str]:
+        """What the rows of the recipe may name."""
+        commit = (self.source.commit or self.source.identity)[:7]
+        return {**self.recipe.places(), "machine": self.machine, "folder": str(self.folder),
+                "python_version": self.python.version, "paddle": self.python.paddle,
+                "commit7": commit}  # fmt: skip
+
+    def variables(self, paddle: str) -> list[tuple[str, str]]:
+        """The variables of the environment, given the folder of Paddle."""
+        rows = dict(filled(self.recipe.variables, self.folder, self.known))
+        if paddle:
+            rows["PADDLE_CUSTOM_PATH"] = paddle
+        if ccache():
+            rows |= {
+                "CCACHE_BASEDIR": str(cache_dir()), "CCACHE_NOHASHDIR": "1",
+                "CCACHE_COMPILERCHECK": "content",
+                "CCACHE_DIR": os.environ.get("CCACHE_DIR") or str(cache_dir() / "ccache"),
+            }  # fmt: skip
+        return list(rows.items())
+
+    def libraries(self) -> str:
+        """The vendor's folders from which libraries are loaded, as a path of the loader."""
+        return ":".join(place.format_map(self.known) for place in self.recipe.libraries)
+
+    def defines(self, facts: Facts) -> list[tuple[str, str]]:
+        """The variables of CMake: what every build needs, then what the recipe says."""
+        python = str(self.python.python)
+        found = {
+            "Python_EXECUTABLE": python, "PYTHON_EXECUTABLE": python,
+            "PYTHON_INCLUDE_DIR": facts.include,
+            "PYTHON_LIBRARY": str(Path(facts.folder) / facts.library),
+            "CMAKE_CXX_FLAGS": " ".join(filter(None, [os.environ.get("CXXFLAGS"), self._mapped()])),
+            "CMAKE_INSTALL_RPATH": ";".join(self._rpath()),
+            "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
+        }  # fmt: skip
+        if is_linked(self.python.paddle or facts.release):
+            found["CMAKE_SHARED_LINKER_FLAGS"] = "-Wl,--no-as-needed"
+        if ccache():
+            found |= {f"CMAKE_{name}_COMPILER_LAUNCHER": "ccache" for name in ("C", "CXX")}
+        return list((found | dict(filled(self.recipe.settings, self.folder, self.known))).items())
+
+    def _mapped(self) -> str:
+        """Flags that keep this machine's folders out of the messages in the library."""
+        flags = [f"-ffile-prefix-map={place}=." for place in (self.root, cache_dir())]
+        return " ".join(map(shlex.quote, flags))
+
+    def _rpath(self) -> Iterable[str]:
+        """Where the library looks for others, seen from where it will be installed."""
+        yield from ("$ORIGIN/../paddle/base", "$ORIGIN/../paddle/libs")
+        yield from (f"$ORIGIN/{place}" for place in self.recipe.origin)
+
+
+def is_linked(paddle: str) -> bool:
+    """Whether the plugin has to be told to keep libpaddle.so among what it needs."""
+    return bool(paddle) and compare(paddle, _LINKED_SINCE) in (0, 1)
+
+
+def ccache() -> str | None:
+    """The cache of compiled files, where it is installed."""
+    return shutil.which("ccache")
+
+
+def compiler_witness() -> str:
+    """The compiler, as its file tells it: another one makes another library."""
+    path = compiler()
+    if path is None:
+        return ""
+    status = path.resolve().stat()
+    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
