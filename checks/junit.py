@@ -61,7 +61,7 @@ def _case(finding: Finding, report: Report) -> TestCase:
     if finding.state in ("error", "warning", "unknown") and finding.case != "unsent":
         kind = Error if finding.state == "unknown" else Failure
         result = kind(message, finding.state)
-        result.text = "\n".join(problem(finding, report, colour=False))
+        result.text = "\n".join(problem(finding, report.findings, colour=False))
         case.append(result)
     elif finding.state != "ok":
         case.append(Skipped(message or text(f"verdict.{finding.state}", id=finding.follows)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -29,7 +29,12 @@ def status(report: Report, strict: bool = False) -> int:
 
     `strict`: what is unknown counts as an error.
     """
-    states = {finding.state for finding in report.findings}
+    return grade(report.findings, strict)
+
+
+def grade(findings: Sequence[Finding], strict: bool = False) -> int:
+    """The exit status of some findings."""
+    states = {finding.state for finding in findings}
     if strict and "unknown" in states:
         return ERRORS
     ranks = (("error", ERRORS), ("warning", WARNINGS), ("unknown", UNKNOWN))
@@ -46,12 +51,12 @@ def to_json(report: Report, strict: bool = False) -> dict[str, object]:
         "taken": report.taken,
         "sent": files(report),
         "seconds": round(report.seconds, 3),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_json(finding) for finding in report.findings],
         "facts": msgspec.to_builtins(report.facts),
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def finding_json(finding: Finding) -> dict[str, object]:
     """One finding with its sentences."""
     sentences = {name: finding.part(name) for name in ("what", "cause", "fix")}
     title = text(f"check.{finding.id}.title")
@@ -60,10 +65,9 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 def lines(report: Report, colour: bool | None = None) -> list[str]:
     """The examination for people. `colour` None: on a terminal, unless NO_COLOR is set."""
-    if colour is None:
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    colour = painted(colour)
     problems = [one for one in bad(report) if one.case != "unsent"]
-    shown = [line for one in problems for line in problem(one, report, colour)]
+    shown = [line for one in problems for line in problem(one, report.findings, colour)]
     return [
         *origin(report),
         printable(machine_line(report.facts) or text("doctor.unknown-machine")),
@@ -73,6 +77,11 @@ def lines(report: Report, colour: bool | None = None) -> list[str]:
         _tally(report),
         text("doctor.next", command=next_line(report)),
     ]
+
+
+def painted(colour: bool | None) -> bool:
+    """Whether colour is used; for None as the terminal and the user have it."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
 
 
 def bad(report: Report) -> list[Finding]:
@@ -102,14 +111,14 @@ def _machine_parts(facts: Facts) -> Iterator[str]:
         yield f"paddlepaddle {paddle}" if paddle else ""
 
 
-def problem(finding: Finding, report: Report, colour: bool) -> Iterator[str]:
+def problem(finding: Finding, findings: Sequence[Finding], colour: bool) -> Iterator[str]:
     """The lines of one finding that is not good."""
     what = printable(finding.part("what"))
     yield _paint(f"{_SIGN[finding.state]}  {what}", finding.state, colour) + f"  [{finding.id}]"
     for evidence in finding.evidence:
         yield _row("seen", f"{evidence.line}  ({evidence.where})")
     consequences = ""
-    follow = sum(one.follows == finding.id for one in report.findings)
+    follow = sum(one.follows == finding.id for one in findings)
     if follow and finding.state == "error":  # what stands behind something absent is no finding
         consequences = text("doctor.follow", count=follow)
     yield from _rows("so", " ".join(filter(None, (finding.part("cause"), consequences))))

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 SEPARATOR = "\0"  # no name of a file can have it
 _PAIR = "--compare"
-TASKS = (
-    "read",
-    "explain",
-)  # tasks with one positional parameter that stands for any number of files
+# Tasks with one positional parameter that stands for any number of files, and their flags that have
+# a value.
+TASKS = {"read": (), "explain": (), "verify-wheel": ("--target", "--env")}
 
 
 def gather(argv: Sequence[str]) -> list[str]:
@@ -22,12 +21,23 @@ def gather(argv: Sequence[str]) -> list[str]:
         return list(argv)
     rest = list(argv[task + 1 :])
     end = rest.index("--") if "--" in rest else len(rest)
-    flags = [word for word in rest[:end] if word.startswith("-") and word != "-"]
-    files = [word for word in rest[:end] if word not in flags] + rest[end + 1 :]
+    flags, files = _apart(rest[:end], TASKS[argv[task]])
+    files += rest[end + 1 :]
     joined = SEPARATOR.join(files)
     if joined != "-" and joined.startswith("-"):  # else it would be taken for a flag
         joined = SEPARATOR + joined
     return [*argv[: task + 1], *flags, joined]
+
+
+def _apart(words: Sequence[str], valued: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The flags, those of `valued` with the word after them, and the files among the words."""
+    flags: list[str] = []
+    files: list[str] = []
+    for word in words:
+        is_value = bool(flags) and flags[-1] in valued
+        is_flag = is_value or (word.startswith("-") and word != "-")
+        (flags if is_flag else files).append(word)
+    return flags, files
 
 
 def split(files: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -43,23 +44,25 @@ class Loaded(msgspec.Struct, frozen=True):
     said: list[str] = []
 
 
-def load(python: Path, device: str, limit: float = LIMIT) -> Loaded:
+def load(
+    python: Path, device: str, limit: float = LIMIT, variables: Mapping[str, str] = os.environ
+) -> Loaded:
     """Import Paddle in this interpreter and judge whether `device` registered.
 
     Where that ends badly, Paddle is imported once more without plugins, to tell whose fault it is.
     Takes as long as these imports, at most twice `limit` seconds.
     """
-    made = judge(_import(python, limit), device)
+    made = judge(_import(python, limit, variables), device)
     if made.verdict in ("hangs", "crashes", "raises", "unknown"):
-        alone = _import(python, limit, CUSTOM_DEVICE_ROOT="")
+        alone = _import(python, limit, {**variables, "CUSTOM_DEVICE_ROOT": ""})
         if alone.status != 0 or _types(alone) is None:
             return Loaded("paddle", _last(alone), "import paddle, without plugins")
     return made
 
 
-def _import(python: Path, limit: float, **more: str) -> Answer:
+def _import(python: Path, limit: float, variables: Mapping[str, str]) -> Answer:
     """What an import of Paddle says. Its log goes to standard error, whatever the user set."""
-    env = {**os.environ, "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1", **more}
+    env = {**variables, "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}
     try:
         return run([python, "-W", "ignore", "-c", _PROBE], limit, env, cwd=python.parent)
     except OSError as error:

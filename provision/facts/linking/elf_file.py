@@ -17,8 +17,9 @@ _MACHINES = {
     258: "loongarch64",
 }  # fmt: skip
 _HEADER = 64  # bytes
-_SEGMENT = struct.Struct("<I4xQQ8xQ")  # type, offset, address, size in the file
-_LOAD, _DYNAMIC = 1, 2
+_SEGMENT = struct.Struct("<IIQQ8xQ")  # type, flags, offset, address, size in the file
+_LOAD, _DYNAMIC, _STACK = 1, 2, 0x6474E551
+_EXECUTABLE = 1  # a segment's flag
 _NEEDED, _STRTAB, _STRSZ, _SONAME, _RPATH, _RUNPATH = 1, 5, 10, 14, 15, 29
 # What a damaged file raises when it is asked something.
 DAMAGED = (ValueError, struct.error, IndexError, OverflowError)
@@ -56,8 +57,8 @@ class ElfFile:
         name = _MACHINES.get(number, f"machine {number}")
         return name if (bits, order) == (2, 1) else f"{name} (not 64-bit little-endian)"
 
-    def _read_segments(self) -> list[tuple[int, int, int, int]]:
-        """(type, offset, address, size) of each segment; none of a file for other machines."""
+    def _read_segments(self) -> list[tuple[int, int, int, int, int]]:
+        """(type, flags, offset, address, size) of each; none of a file for other machines."""
         if not self.plain:
             return []
         start = struct.unpack_from("<Q", self.data, 32)[0]
@@ -66,9 +67,8 @@ class ElfFile:
         found = []
         if end <= len(self.data):
             for place in range(start, end, size or 1):
-                kind, offset, address, length = _SEGMENT.unpack_from(self.data, place)
-                found.append((kind, offset, address, length))
-        end = max([end, *(offset + length for _, offset, _, length in found)])
+                found.append(_SEGMENT.unpack_from(self.data, place))
+        end = max([end, *(offset + length for _, _, offset, _, length in found)])
         if end > len(self.data):
             raise ElfError(f"truncated: {len(self.data)} bytes of at least {end}")
         return found
@@ -80,12 +80,21 @@ class ElfFile:
 
     def _read_tags(self) -> list[tuple[int, int]]:
         """The dynamic table, without its end; empty for a static program."""
-        for kind, offset, _, length in self._segments:
+        for kind, _, offset, _, length in self._segments:
             if kind == _DYNAMIC:
                 table = self.data[offset : offset + length - length % 16]
                 tags = list(struct.iter_unpack("<qQ", table))
                 return tags[: next((at for at, tag in enumerate(tags) if not tag[0]), len(tags))]
         return []
+
+    @property
+    def executable_stack(self) -> bool:
+        """Whether the loader makes the stack executable for it, as it does on x86_64 unless told.
+
+        Source: glibc, DEFAULT_STACK_PERMS of each processor.
+        """
+        flags = [flags for kind, flags, *_ in self._segments if kind == _STACK]
+        return bool(flags[0] & _EXECUTABLE) if flags else self.arch == "x86_64"
 
     @property
     def dynamic(self) -> bool:
@@ -101,7 +110,7 @@ class ElfFile:
         return next(map(self._place, self.values(kind)), None)
 
     def _place(self, address: int) -> int:
-        for kind, offset, start, length in self._segments:
+        for kind, _, offset, start, length in self._segments:
             if kind == _LOAD and start <= address < start + length:
                 return offset + address - start
         raise ElfError(f"damaged: nothing is at address {address:#x}")

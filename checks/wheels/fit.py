@@ -1,0 +1,79 @@
+"""Does the wheel fit this Python, this processor, this system, and what is installed?"""
+
+from __future__ import annotations
+
+import platform
+
+from checks.finding import APART, Evidence, Finding, names
+from checks.wheels.subject import Subject
+from provision.distributions import normal
+
+_SOURCE = "packaging.python.org, platform compatibility tags"
+_METADATA = "packaging.python.org, core metadata"
+_FOREIGN = ("win", "macosx", "android", "ios")  # other systems, by how their tags begin
+
+
+def tag(subject: Subject) -> Finding:
+    """One of its tags is among those that pip would take here."""
+    from packaging.tags import compatible_tags, cpython_tags, platform_tags
+
+    if subject.name is None:
+        return APART
+    python = (int(subject.python.split(".")[0]), int(subject.python.split(".")[1]))
+    interpreter, here = "cp{}{}".format(*python), list(platform_tags())
+    known = [
+        *cpython_tags(python, [interpreter], here),
+        *compatible_tags(python, interpreter, here),
+    ]
+    own = subject.name.tags
+    evidence = [Evidence(f"Tag: {one}", subject.path.name) for one in own[:4]]
+    if {str(one) for one in known} & set(own):
+        return Finding("ok", evidence=evidence)
+    fitting = {f"{one.interpreter}-{one.abi}" for one in known}
+    values = {"tag": own[0], "python": subject.python, "arch": platform.machine(),
+              "newest": here[0]}  # fmt: skip
+    if not any(one.rpartition("-")[0] in fitting for one in own):
+        return Finding("error", "python", values, evidence, source=_SOURCE)
+    return Finding("error", _platform(own), values, evidence, source=_SOURCE)
+
+
+def _platform(tags: list[str]) -> str:
+    """Why no platform fits: another system, another processor, or a newer C library."""
+    platforms = [one.rpartition("-")[2] for one in tags]
+    if all(one.startswith(_FOREIGN) for one in platforms):
+        return "system"
+    return "libc" if any(one.endswith(f"_{platform.machine()}") for one in platforms) else "arch"
+
+
+def requires(subject: Subject) -> Finding:
+    """The versions of Python and of packages that its metadata asks for are there."""
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    fields, there = subject.metadata, subject.facts.environment
+    try:
+        ranges = [SpecifierSet(text) for text in fields.get("requires-python", [])]
+        wanted = [Requirement(text) for text in fields.get("requires-dist", [])]
+    except (InvalidRequirement, InvalidSpecifier) as error:
+        return Finding("error", "form", {"reason": str(error)}, source=_METADATA)
+    if bad := [one for one in ranges if not one.contains(subject.python, prereleases=True)]:
+        values = {"wanted": str(bad[0]), "python": subject.python}
+        return Finding("error", "python", values, source=_METADATA)
+    packages = getattr(there, "packages", None)
+    place = {"python_version": ".".join(subject.python.split(".")[:2]),
+             "python_full_version": subject.python, "extra": ""}  # fmt: skip
+    asked = [one for one in wanted if one.marker is None or one.marker.evaluate(place)]
+    if packages is None or not asked:
+        return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
+    lost = [
+        one
+        for one in asked
+        if not one.specifier.contains(packages.get(normal(one.name), ""), prereleases=True)
+    ]
+    if not lost:
+        return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
+    evidence = [Evidence(f"{one.name} {packages.get(normal(one.name), '-')}", subject.facts.target)
+                for one in lost[:4]]  # fmt: skip
+    return Finding(
+        "warning", "packages", {"wanted": names(map(str, lost))}, evidence, source=_METADATA
+    )

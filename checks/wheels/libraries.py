@@ -1,0 +1,134 @@
+"""Are the wheel's libraries sound, and free of what their build left in them?"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from checks.finding import APART, Evidence, Finding, State
+from checks.wheels.subject import Subject
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
+from provision.facts.linking.library_folders import products
+from provision.facts.linking.linkage import Linkage
+
+_ELF = "System V ABI; ld.so(8)"
+# Where a build happens, or what only its owner may read: nobody else has it, or, worse, anybody may
+# put a library there.
+_BUILD = ("/tmp", "/var/tmp", "/home", "/root", "/build", "/workspace", "/work", "/mnt")  # noqa: S108
+_SYSTEM = re.compile(r"/(usr/)?(local/)?lib(32|64)?(/[a-z0-9_]+-linux-gnu)?")
+_PYTHON = re.compile(r"/(site|dist)-packages(/|$)")
+
+
+def sound(subject: Subject) -> Finding:
+    """Each library is an ELF file for this processor."""
+    if not subject.linkage:
+        return APART
+    bad = [one for one in subject.linkage if one.problem]
+    evidence = [Evidence(f"{one.problem}", one.file) for one in bad[:4]]
+    for one in bad:
+        values = {"file": one.file, "arch": one.arch, "here": platform.machine(),
+                  "problem": one.problem}  # fmt: skip
+        case = "arch" if one.arch not in ("", platform.machine()) else "broken"
+        return Finding("error", case, values, evidence, source=_ELF)
+    if finding := _promise(subject):
+        return finding
+    line = f"{subject.linkage[0].arch}, libraries: {len(subject.linkage)}"
+    return Finding("ok", evidence=[Evidence(line, subject.path.name)])
+
+
+def _promise(subject: Subject) -> Finding | None:
+    """The tag promises no other machine than the libraries are for."""
+    tags = subject.name.tags if subject.name else []
+    arch = subject.linkage[0].arch
+    for tag in tags:
+        target = tag.rpartition("-")[2]
+        if target == "any" or not target.endswith(f"_{arch}"):
+            values = {"tag": tag, "arch": arch, "file": subject.linkage[0].file}
+            return Finding("warning", "promise", values, source="PEP 425")
+    return None
+
+
+def manylinux(subject: Subject) -> Finding:
+    """The tag promises no older C library than the libraries need."""
+    platforms = [tag.rpartition("-")[2] for tag in subject.name.tags] if subject.name else []
+    least = sorted(filter(None, map(_glibc, platforms)))
+    if not least:
+        return APART
+    for one in subject.linkage:
+        needs = tuple(map(int, (one.glibc or "0").split(".")))[:2]
+        if needs > least[0]:
+            values = {"file": one.file, "needs": one.glibc or "", "tag": ".".join(platforms)}
+            evidence = [Evidence(f"GLIBC_{one.glibc}", one.file)]
+            return Finding("warning", "newer", values, evidence, source="PEP 600")
+    return Finding("ok", evidence=[Evidence(f"glibc {least[0][0]}.{least[0][1]}", "tag")])
+
+
+def _glibc(tag: str) -> tuple[int, int] | None:
+    """The C library that a tag promises to do with; None for one without such a promise."""
+    old = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+    match = re.match(r"manylinux_(\d+)_(\d+)_", tag)
+    return (int(match[1]), int(match[2])) if match else old.get(tag.partition("_")[0])
+
+
+def runpath(subject: Subject) -> Finding:
+    """No library is looked for where only the machine of the build has it."""
+    found = [(_grade(path), path, one) for one in subject.linkage for path in _paths(one)]
+    bad = [(grade, path, one) for grade, path, one in found if grade]
+    if not bad:
+        line = next((path for _, path, _ in found), "-")
+        return Finding("ok", evidence=[Evidence(f"RUNPATH {line}", subject.path.name)])
+    order = ("relative", "build", "environment", "absolute")
+    case, path, one = min(bad, key=lambda row: order.index(row[0]))
+    evidence = [Evidence(f"RUNPATH {path}", one.file) for _, path, one in bad[:4]]
+    state: State = "error" if case in ("relative", "build") else "warning"
+    return Finding(state, case, {"path": path, "file": one.file}, evidence, source=_ELF)
+
+
+def _paths(one: Linkage) -> Iterator[str]:
+    """The folders that a library names; DT_RPATH counts only without DT_RUNPATH."""
+    yield from one.runpath or one.rpath
+
+
+def _grade(path: str) -> str:
+    """What is wrong with a folder; "" for one below the library itself, the system or a vendor."""
+    if path.startswith(("$ORIGIN", "${ORIGIN}")):
+        return ""
+    if not path.startswith("/"):
+        return "relative"
+    if path.startswith(_vendors()) or _SYSTEM.fullmatch(path.rstrip("/")):
+        return ""
+    if _PYTHON.search(path):
+        return "environment"
+    return "build" if any(_below(path, folder) for folder in _BUILD) else "absolute"
+
+
+def _below(path: str, folder: str) -> bool:
+    return PurePosixPath(path).is_relative_to(folder)
+
+
+@cache
+def _vendors() -> tuple[str, ...]:
+    """The folders in which the vendors install, up to what is a version."""
+    patterns = [pattern for one in products() for pattern in one.folders]
+    return tuple({"/".join(pattern.split("/")[:4]) if pattern.startswith("/usr") else
+                  "/".join(pattern.split("/")[:3]) for pattern in patterns})  # fmt: skip
+
+
+def stack(subject: Subject) -> Finding:
+    """No library makes the stack of the whole process executable."""
+    bad = []
+    for path in subject.contents.libraries.values():
+        with contextlib.suppress(OSError, *DAMAGED):
+            if ElfFile(Path(path)).executable_stack:
+                bad.append(str(path))
+    if not subject.linkage:
+        return APART
+    if not bad:
+        return Finding("ok", evidence=[Evidence("PT_GNU_STACK RW", subject.path.name)])
+    evidence = [Evidence("PT_GNU_STACK RWE, or none", path) for path in bad[:4]]
+    source = "glibc 2.41, release notes: dlopen no longer makes the stack executable"
+    return Finding("warning", "executable", {"file": bad[0]}, evidence, source=source)

@@ -1,0 +1,87 @@
+"""Where the wheel comes from, and what it would overwrite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from checks.finding import APART, Evidence, Finding
+from checks.wheels import archive
+from checks.wheels.contents import own_texts
+from checks.wheels.subject import Subject, parsed
+from provision import overlap, versions
+from provision.distributions import normal
+from provision.errors import PaddockError
+from provision.facts.installed import Environment
+from provision.overlap import Overlap
+from provision.provenance import Statement, beside, sha256
+
+_SLSA = "https://slsa.dev/spec/v1.0/provenance"
+
+
+def provenance(subject: Subject) -> Finding:
+    """The statement beside it, if there is one, is about this file and about the Paddle here."""
+    file = beside(subject.path)
+    if not file.is_file():
+        return APART
+    try:
+        said = msgspec.json.decode(file.read_bytes(), type=Statement)
+    except (OSError, msgspec.MsgspecError) as error:
+        return Finding("warning", "form", {"file": file.name, "reason": str(error)}, source=_SLSA)
+    digest = sha256(subject.path)
+    values = {"file": file.name}
+    if digest not in [one.digest.get("sha256") for one in said.subject]:
+        evidence = [Evidence(f"sha256 {digest}", subject.path.name)]
+        return Finding("error", "other", values, evidence, source=_SLSA)
+    made = said.paddle
+    if made and subject.paddle and versions.same_release(made, subject.paddle) is False:
+        values |= {"made": made, "paddle": subject.paddle}
+        return Finding("warning", "paddle", values, [Evidence(f"paddle {made}", file.name)])
+    return Finding("ok", evidence=[Evidence(f"sha256 {digest}", file.name)])
+
+
+def conflict(subject: Subject) -> Finding:
+    """No other distribution, installed or examined with it, has one of its files."""
+    found = [*_installed(subject), *_examined(subject)]
+    if not found:
+        return Finding("ok", evidence=[Evidence("no file in common", subject.facts.target)])
+    worst = min(found, key=lambda one: one.same)
+    evidence = [Evidence(one.file, f"{one.distribution} {one.version}") for one in found[:4]]
+    values = {"file": worst.file, "other": worst.distribution, "count": str(len(found))}
+    if worst.same:
+        return Finding("warning", "same", values, evidence)
+    return Finding("error", "differ", values, evidence, source="PaddleCustomDevice, setup.py.in")
+
+
+def _digests(subject: Subject) -> dict[str, str]:
+    return {name: digest for name, (digest, _) in subject.contents.record.items()}
+
+
+def _installed(subject: Subject) -> Iterator[Overlap]:
+    """What installed distributions share with it."""
+    there = subject.facts.environment
+    if isinstance(there, Environment) and subject.name:
+        for folder in there.folders:
+            yield from overlap.overlaps(subject.name.name, _digests(subject), Path(folder))
+
+
+def _examined(subject: Subject) -> Iterator[Overlap]:
+    """What the other wheels of this command share with it."""
+    own = _digests(subject)
+    for path in subject.rivals:
+        name = parsed(path.name)
+        if name and subject.name and normal(name.name) != normal(subject.name.name):
+            theirs = _record(path)
+            for file in sorted(own.keys() & theirs.keys()):
+                yield Overlap(file, name.name, name.version, own[file] == theirs[file])
+
+
+def _record(wheel: Path) -> dict[str, str]:
+    """The list of files of another wheel; none of one that is damaged, which is told of itself."""
+    try:
+        with archive.opened(wheel) as whole:
+            return overlap.rows(own_texts(whole)[1].get("RECORD", ""))
+    except (archive.UnsafeError, PaddockError):
+        return {}

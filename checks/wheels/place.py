@@ -1,0 +1,110 @@
+"""Where a wheel would be installed: an environment with its Paddle, and a copy of it by links."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from checks.environment import frameworks
+from checks.wheels.subject import device_of
+from provision import stack
+from provision.arguments import ALIASES, found_target, named
+from provision.distributions import normal
+from provision.facts.installed import Environment
+from provision.facts.linking import linkage, process_libraries
+from provision.facts.python_env import environment_at
+from provision.facts.snapshot import UNASKED, Facts
+from provision.paths import targets
+from provision.run import clean
+from provision.site import Site
+
+_INFO = (".dist-info", ".egg-info")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """The environment that a wheel is for; None where there is none. `device` is Paddle's name."""
+
+    target: str
+    device: str
+    environment: Environment | None
+
+    @property
+    def paddle(self) -> str | None:
+        """The version of Paddle in it; None where there is not just one."""
+        builds = list(frameworks(self.environment).values()) if self.environment else []
+        return builds[0] if len(builds) == 1 else None
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where its packages are, in the order in which they are looked for."""
+        return [Path(folder) for folder in self.environment.folders] if self.environment else []
+
+    @property
+    def python(self) -> str:
+        """The version of its Python, else of the running one, such as `3.11.2`."""
+        own = self.environment.version if self.environment else None
+        return own or ".".join(map(str, sys.version_info[:3]))
+
+
+def find(file: str, target: str, env: str) -> Place:
+    """The place of a wheel: the environment asked for, else the target's own one.
+
+    `target` may be `auto`: the one that the wheel's name speaks of, else that of this machine.
+    Raises PaddockError `bad-option` for `env`, `unknown-target`, `no-target-for-card`.
+    """
+    device = device_of(file)
+    if target == "auto":
+        wanted = ALIASES.get(device, device)
+        target = wanted if wanted in targets() else found_target()
+    name = named(target)
+    own = Site(name).env
+    there = None
+    if env or own.exists():
+        given = environment_at(Path(env).expanduser() if env else own)
+        there = msgspec.structs.replace(given, own=False)
+    return Place(name, device or stack.load(stack.stack_file(name)).device, there)
+
+
+def link(site: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> None:
+    """Let a new folder have the packages of the place by links, but for what the wheel brings.
+
+    So nothing that is then written there for the wheel can reach the environment itself. `files`
+    are those of the wheel, `name` is its distribution's.
+    """
+    own = {file.parts[0] for file in files}
+    for folder in place.folders:
+        for entry in os.scandir(folder):
+            is_older = entry.name.endswith(_INFO) and _distribution(entry.name) == normal(name)
+            there = site / entry.name
+            if entry.name not in own and not is_older and not os.path.lexists(there):
+                there.symlink_to(folder / entry.name)
+
+
+def _distribution(folder: str) -> str:
+    return normal(folder.rpartition(".")[0].partition("-")[0])
+
+
+def linked(files: Iterable[Path], site: Path, place: Place) -> list[linkage.Linkage]:
+    """How libraries in such a folder would link, in a process that has imported its Paddle."""
+    host = process_libraries.NOBODY
+    if place.environment:
+        host = process_libraries.paddle_host(site, Path(place.environment.python))
+    return linkage.collect(list(files), clean(os.environ), host=host)
+
+
+def facts(place: Place, links: list[linkage.Linkage], name: str, version: str) -> Facts:
+    """The place as the checks of the doctor know it, with the wheel installed there."""
+    there = place.environment
+    if there:
+        packages = {**there.packages, normal(name): version}
+        there = msgspec.structs.replace(there, packages=packages)
+    loaded = stack.load(stack.stack_file(place.target))
+    return Facts(
+        place.target, place.device, loaded, UNASKED, UNASKED, UNASKED, UNASKED, UNASKED, UNASKED,
+        there, None, None, UNASKED, outputs=[], linkage=links,
+        runtime=process_libraries.runtime(clean(os.environ)),
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""`verify-wheel`: the audit of wheels, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from checks.finding import Finding
+from checks.report import finding_json, grade, painted, problem
+from checks.wheels import place
+from checks.wheels.audit import Audit, audit
+from provision.console import show, show_json
+from provision.errors import PaddockError
+from provision.facts.settings import printable
+from provision.words import text
+
+SCHEMA = "paddock/verify-wheel/1"
+
+
+def verify(files: Sequence[str], target: str, env: str, *, importing: bool, json: bool) -> int:
+    """Examine wheels; returns the exit status: that of the worst finding, as of `doctor`.
+
+    Raises PaddockError `bad-option`, `bad-file`, `disk-full`, `unknown-target`.
+    """
+    if not files:
+        raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.wheels"))
+    if env and target != "auto":
+        raise PaddockError("flags-apart", one="--env", other="--target")
+    made = []
+    for name in files:
+        path = Path(name)
+        rivals = tuple(Path(other) for other in files if other != name)
+        where = place.find(path.name, target, env)
+        made.append(audit(path, where, importing=importing, rivals=rivals))
+        if not json:
+            for line in lines(made[-1]):
+                show(line)
+    if json:
+        show_json(to_json(made))
+    return grade([finding for one in made for finding in one.findings])
+
+
+def to_json(audits: Sequence[Audit]) -> dict[str, object]:
+    """The audits as a JSON object, schema `paddock/verify-wheel/1`."""
+    wheels = [{
+        "path": one.path, "name": one.name, "version": one.version, "tags": one.tags,
+        "target": one.target, "python": one.python, "paddle": one.paddle,
+        "status": grade(one.findings), "findings": [finding_json(f) for f in one.findings],
+    } for one in audits]  # fmt: skip
+    return {"schema": SCHEMA, "status": grade([f for one in audits for f in one.findings]),
+            "wheels": wheels}  # fmt: skip
+
+
+def lines(made: Audit) -> Iterator[str]:
+    """One audit for people: what it was held against, what is wrong, and how much holds."""
+    paddle = f"paddlepaddle {made.paddle}" if made.paddle else text("wheel.no-paddle")
+    yield printable(text("wheel.against", path=made.path, python=made.python, paddle=paddle))
+    for state in ("error", "warning", "unknown"):
+        for one in made.findings:
+            if one.state == state:
+                yield from problem(one, made.findings, painted(None))
+    yield verdict(made.findings)
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    """How the audit ended, in one line."""
+    states = [one.state for one in findings]
+    ran = next((one for one in findings if one.id == "plugin-loads" and one.state == "ok"), None)
+    counts = {state: states.count(state) for state in ("ok", "warning", "error", "unknown")}
+    line = text("wheel.tally", **counts)
+    return line + (text("wheel.loads", line=ran.evidence[0].line) if ran else "")
