@@ -1,0 +1,1 @@
+"""Judges the logs of evaluations, training runs and deployments: verdict, reasons, causes."""

@@ -1,0 +1,141 @@
+"""Reads logs once for two ends: the failures that are known, and what a judge looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from checks.judge.numbers import clock
+from checks.judge.seen import Seen
+from checks.judge.signs import FALLBACK, anchors
+from checks.logs.catalogue import Failure
+from checks.logs.scan import Find, Scan
+from checks.logs.search import Searcher
+from checks.logs.telling import Telling
+from checks.logs.window import Window
+
+WHOLE = 20_000  # lines of interest that are all read; from then on some of each piece
+_SOME = 24  # at the beginning of a piece, and as many at its end, for each word
+_EDGE = 4096  # bytes kept of a log's beginning and end
+
+
+class Watcher:
+    """Takes what it sees in the windows of one log."""
+
+    def __init__(self, log: int) -> None:
+        self.seen = Seen()
+        self._log = log
+        self._taken = 0
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the log has more lines of interest than were read."""
+        return self._taken >= WHOLE
+
+    def look(self, window: Window, held: Collection[bytes]) -> None:
+        """Take what stands behind the words that a window holds, in the order of the log."""
+        takers = anchors()
+        places = sorted(
+            (place, word) for word in held if word in takers for place in self._places(window, word)
+        )
+        for place, word in places:
+            takers[word](self.seen, window, place, self._log)
+        self._taken += len(places)
+        if FALLBACK in held:
+            self.seen.fallback += window.data.count(FALLBACK, window.start, window.stop)
+        self._edges(window)
+
+    def _edges(self, window: Window) -> None:
+        """Keep the outer bytes; they tell when the log begins and ends."""
+        if window.stop > window.start:
+            self.seen.head = self.seen.head or bytes(window.data[window.start :][:_EDGE])
+            self.seen.tail = bytes(
+                window.data[max(window.start, window.stop - _EDGE) : window.stop]
+            )
+
+    def _places(self, window: Window, word: bytes) -> Iterable[int]:
+        """Where a word stands: everywhere, or once the log has shown many, at both ends only."""
+        if not self.sampled:
+            return _all(window, word)
+        places, last = [], window.start
+        for place in _all(window, word):
+            places.append(place)
+            if len(places) == _SOME:
+                last = place + 1
+                break
+        else:
+            return places
+        end = window.stop
+        for _ in range(_SOME):
+            if (end := window.data.rfind(word, last, end)) < 0:
+                break
+            places.append(end)
+        return places
+
+
+def _all(window: Window, word: bytes) -> Iterator[int]:
+    place = window.start - 1
+    while (place := window.data.find(word, place + 1, window.stop)) >= 0:
+        yield place
+
+
+class LogRead(NamedTuple):
+    """One log: its name, what was seen, its known failures, and its most telling lines.
+
+    `when`: the time of each failure's first line, in seconds within the year; None if not told.
+    """
+
+    name: str
+    seen: Seen
+    finds: dict[str, Find]
+    telling: Telling
+    sampled: bool
+    when: dict[str, float | None]
+
+
+class Reading(Scan):
+    """A search that also watches; `logs` holds each log on its own, `finds` the first of all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logs: list[LogRead] = []
+        self._words = [*self._words, *anchors(), FALLBACK]
+        self._searcher = Searcher(self._words)
+        self._watcher = Watcher(0)
+        self._when: dict[str, float | None] = {}
+
+    def log(self, name: str) -> None:
+        """Read one log. Raises PaddockError `bad-file`, `no-zstd` where it cannot be opened."""
+        before, self.finds, self.telling = self.finds, {}, Telling()
+        self._watcher = watcher = Watcher(len(self.read))
+        when: dict[str, float | None] = {}
+        self._when = when
+        try:
+            super().log(name)
+            parts = (watcher.seen, self.finds, self.telling, watcher.sampled, when)
+            self.logs.append(LogRead(name, *parts))
+        finally:
+            self.finds = _joined(before, self.finds)
+
+    def _window(self, window: Window, numbers: Iterable[int]) -> None:
+        """Look closer, for both ends."""
+        numbers = list(numbers)
+        super()._window(window, numbers)
+        self._watcher.look(window, {self._words[number] for number in numbers})
+
+    def _found(self, entry: Failure, window: Window, begin: int, end: int) -> None:
+        """A known failure; the time of its first line is the last one up to it."""
+        super()._found(entry, window, begin, end)
+        if entry.id not in self._when:
+            near = bytes(window.data[max(begin - _EDGE, 0) : end])
+            self._when[entry.id] = clock(near) or self._watcher.seen.end
+
+
+def _joined(before: dict[str, Find], more: dict[str, Find]) -> dict[str, Find]:
+    """The finds of several logs: of each failure the first, and how many lines show it."""
+    for name, find in more.items():
+        if name in before:
+            before[name].count += find.count
+        else:
+            before[name] = Find(find.failure, find.first, find.before, find.after, find.count)
+    return before

@@ -1,0 +1,97 @@
+"""Which logs to read, which level each is of, and which target it ran on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from checks.judge import deploy, operators, perplexity, training
+from checks.judge.levels import Level, Levels, all_levels
+from checks.judge.reading import LogRead
+from checks.judge.verdict import Reason, Verdict, failed
+from provision.errors import PaddockError
+from provision.words import text
+
+# What a folder of logs holds beside them (models, data) is not read.
+_LOG = re.compile(r"(workerlog\.\d+|.*\.(log|txt|out|err)(\.\d+)?)(\.gz|\.zst)?", re.IGNORECASE)
+_MOST = 1000  # logs
+
+
+def logs_in(name: str) -> list[str]:
+    """The logs of a file's name or a folder's, sorted; `-` is standard input.
+
+    Raises PaddockError `bad-file` for a folder without any.
+    """
+    folder = Path(name)
+    if name == "-" or not folder.is_dir():
+        return [name]
+    found = [path for path in folder.rglob("*") if path.is_file() and _LOG.fullmatch(path.name)]
+    if not found:
+        raise PaddockError("bad-file", file=name, reason=text("judge.no-logs"))
+    return [str(path) for path in sorted(found, key=_natural)[:_MOST]]
+
+
+def _natural(path: Path) -> list[tuple[int, str]]:
+    """Names with numbers in the order of these."""
+    return [(int(part), "") if part.isdigit() else (-1, part)
+            for part in re.split(r"(\d+)", str(path))]  # fmt: skip
+
+
+def level_of(log: LogRead) -> Level | None:
+    """The level whose program wrote a log; None where its lines do not tell."""
+    seen = log.seen
+    if seen.train.count or seen.train.unread or seen.total or seen.ended:
+        return "train"
+    evaluated = seen.evals.count or seen.evals.unread or seen.results or seen.cloze
+    if evaluated or seen.result_begun or seen.tokens:
+        return "model"
+    return "deploy" if seen.passes or seen.outputs else None
+
+
+def levels_for(logs: Sequence[LogRead], level: Level, target: str) -> Levels | None:
+    """The target's levels: the one that is named, else by the plugin's lines, else the only one."""
+    known = all_levels()
+    if target:
+        return known.get(target)
+    devices = {device for log in logs for device in log.seen.proofs}
+    by_device = [one for one in known.values() if one.device in devices and one.of(level)]
+    able = [one for one in known.values() if one.of(level)]
+    return next(iter(by_device or able), None)
+
+
+def verdicts(logs: Sequence[LogRead], target: str, status: int | None = None) -> list[Verdict]:
+    """A verdict for each level that the logs are of; logs that do not tell belong to all."""
+    by_level: dict[Level, list[LogRead]] = {}
+    for log in logs:
+        if level := level_of(log):
+            by_level.setdefault(level, []).append(log)
+    silent = [log for log in logs if level_of(log) is None]
+    found = [_judged(level, [*own, *silent], target, status) for level, own in by_level.items()]
+    told = [log for log in logs if operators.tells(log)]
+    if told:
+        found.append(operators.judge(told, target or "ascend910b"))
+    return [one for one in found if one]
+
+
+def _judged(level: Level, logs: list[LogRead], target: str, status: int | None) -> Verdict | None:
+    levels = levels_for(logs, level, target)
+    if levels is None or not (levels.of(level) or target):
+        return None
+    judges = {"model": perplexity.judge, "train": training.judge, "deploy": deploy.judge}
+    verdict: Verdict = judges[level](logs, levels, status)
+    verdict.reasons.extend(_broken_off(logs, level))
+    return verdict
+
+
+def _broken_off(logs: list[LogRead], level: Level) -> Iterator[Reason]:
+    """An error in the log of a run that did not come to its end."""
+    complete = any(log.seen.results or log.seen.ended for log in logs)
+    if complete or (level == "deploy" and any(any(log.seen.outputs) for log in logs)):
+        return
+    for log in logs:
+        spot = log.seen.memory[0].spot if log.seen.memory else log.seen.traceback
+        spots = [spot] if spot else [find.first for find in log.finds.values()]
+        if spots:
+            yield failed("broken-off", min(spots))
+            return

@@ -1,0 +1,1 @@
+"""Starts the programs that verify a target with a model, as `images/TARGET/levels.toml` says."""
