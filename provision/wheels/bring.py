@@ -9,14 +9,14 @@ from provision.errors import PaddockError
 from provision.network import Network
 from provision.wheels import archive, git
 from provision.wheels.recipe import Module, Recipe
-from provision.wheels.source import Source, wanted_modules
+from provision.wheels.source import Source, given_files, wanted_modules
 
 HERE = Network()  # for what needs no network
 # Git lets a submodule come from a folder only when asked: CVE-2022-39253.
 _LOCAL = ("-c", "protocol.file.allow=always")
 
 
-def bring(source: Source, network: Network) -> Path:
+def bring(source: Source, recipe: Recipe, network: Network) -> Path:
     """The top folder of the sources. Raises PaddockError `source-*`, `package-*`, `no-network`."""
     if source.kind == "folder":
         return source.root
@@ -27,7 +27,8 @@ def bring(source: Source, network: Network) -> Path:
         _begin(source)
     if git.git(source.root, "cat-file", "-e", f"{source.commit}^{{commit}}").status:
         _fetch(source, network)
-    if git.commit_of(source.root, "HEAD") != source.commit or git.changed(source.root):
+    changed = git.changed(source.root, given_files(recipe))
+    if git.commit_of(source.root, "HEAD") != source.commit or changed:
         _must(source, "checkout", "--quiet", "--force", "--detach", source.commit)
         _must(source, "clean", "-fdq")
     return source.root

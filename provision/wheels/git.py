@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from provision.errors import PaddockError
@@ -59,11 +60,12 @@ def commit_of(path: Path, ref: str) -> str | None:
     return None
 
 
-def changed(path: Path) -> list[str]:
-    """What in a work tree differs from its commit; [] for a bare repository.
+def changed(path: Path, but: Iterable[str] = ()) -> list[str]:
+    """What in a work tree differs from its commit, these paths left out; [] for a bare repository.
 
     New files count: a build takes every source file that it finds. Submodules are looked at by
     themselves.
     """
-    answer = git(path, "status", "--porcelain", "--ignore-submodules=all")
+    left_out = [f":(exclude,literal){name}" for name in but]
+    answer = git(path, "status", "--porcelain", "--ignore-submodules=all", "--", ".", *left_out)
     return answer.out.splitlines() if answer.status == 0 else []

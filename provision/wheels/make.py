@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -44,10 +45,12 @@ class Builder:
         self.logs.mkdir(parents=True, exist_ok=True)
         try:
             self._sources()
+            self._ready()
             if self.work.python.env and not self.work.python.python.exists():
                 self._environment(self.work.python.env)
             facts = python.facts(self.work.python.python)
-            self._ready(facts)
+            self._refuse(preflight.of_paddle(self.work, facts))
+            self._given()
             warnings = self._compile(facts) if self.work.recipe.build == "cmake" else self._setup()
         except BaseException:
             self.processes.stop()
@@ -58,7 +61,7 @@ class Builder:
     def _sources(self) -> None:
         self.progress.started("source")
         began = time.monotonic()
-        root = bring(self.work.source, self.network)
+        root = bring(self.work.source, self.work.recipe, self.network)
         if not (root / self.work.recipe.folder).is_dir():
             self.progress.failed("source")
             raise PaddockError(
@@ -92,18 +95,30 @@ class Builder:
             )
         return self._failed("environment", outcome, code, outcome.tail)
 
-    def _ready(self, facts: Facts) -> None:
-        """Raises PaddockError `build-unready` with all that is missing."""
+    def _ready(self) -> None:
+        """What can be told before much is fetched. Raises PaddockError `build-unready`."""
         work = self.work
         missing = modules(work.source, work.root, work.recipe, work.known, self.network)
-        if found := preflight.problems(work, facts, missing):
+        self._refuse(preflight.problems(work, python.facts(work.python.interpreter), missing))
+        for line in preflight.notes(work):
+            self.say(f"  {line}")
+
+    def _refuse(self, found: list[str]) -> None:
+        """Raises PaddockError `build-unready` with all that is missing."""
+        if found:
             raise PaddockError(
-                "build-unready", tuple(found), backend=work.recipe.backend, count=len(found)
+                "build-unready", tuple(found), backend=self.work.recipe.backend, count=len(found)
             )
-        fits = [pair for pair in work.recipe.pairs if pair.ref == work.source.ref]
-        if fits and work.python.paddle not in fits[0].paddle:
-            self.say(text("build.pair", ref=fits[0].ref, paddle=", ".join(fits[0].paddle),
-                          release=work.python.paddle, source=fits[0].source))  # fmt: skip
+
+    def _given(self) -> None:
+        """Put what the vendor hands out where the build wants it."""
+        for piece in self.work.recipe.pieces:
+            path = piece.found(self.work.known)
+            if piece.into and path and piece.applies(self.work.folder, self.work.known):
+                place = self.work.folder / piece.into
+                if path != place:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, place)
 
     def _compile(self, facts: Facts) -> int:
         """Configure and compile; the number of warnings. Out of memory is tried once more."""

@@ -1,4 +1,4 @@
-"""What would make a build fail late, said before it begins: all of it at once."""
+"""What would make a build fail late, said before anything large is fetched: all of it at once."""
 
 from __future__ import annotations
 
@@ -70,11 +70,10 @@ def _pieces(work: Work, _: Facts) -> Iterator[str]:
     for piece in work.recipe.pieces:
         if not piece.applies(work.folder, work.known):
             continue
-        places = [Path(place.format_map(work.known)) for place in piece.any]
-        path = next((place for place in places if place.exists()), None)
+        path = piece.found(work.known)
         if path is None:
-            yield text("unready.piece", name=piece.name, vendor=piece.vendor,
-                       places=", ".join(map(str, places)))  # fmt: skip
+            places = ", ".join(place.format_map(work.known) for place in piece.any)
+            yield text("unready.piece", name=piece.name, vendor=piece.vendor, places=places)
         elif piece.says and not re.search(piece.says, _content(path)):
             yield text("unready.piece-says", path=path, pattern=piece.says)
         elif piece.loads and (reason := _unloadable(path, work)):
@@ -95,7 +94,7 @@ def _unloadable(path: Path, work: Work) -> str:
     places = filter(None, [work.libraries(), os.environ.get("LD_LIBRARY_PATH")])
     env = {**os.environ, "LD_LIBRARY_PATH": ":".join(places)}
     load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
-    answer = run([work.python.python, "-I", "-c", load, path], _LIMIT, env)
+    answer = run([work.python.interpreter, "-I", "-c", load, path], _LIMIT, env)
     if answer.status == 0:
         return ""
     return answer.lines[-1].removeprefix("OSError: ") if answer.lines else f"{answer.status}"
@@ -113,6 +112,11 @@ def _python(work: Work, facts: Facts) -> Iterator[str]:
         yield text("unready.packing", python=work.python.python)
 
 
+def of_paddle(work: Work, facts: Facts) -> list[str]:
+    """The same of the Paddle that the environment has, once there is one."""
+    return [*_paddle(work, facts), *_abi(facts)]
+
+
 def _paddle(work: Work, facts: Facts) -> Iterator[str]:
     """The Paddle that the wheel is for, with headers, and of the version that was asked for."""
     if not work.recipe.paddle:
@@ -128,17 +132,21 @@ def _paddle(work: Work, facts: Facts) -> Iterator[str]:
         yield text("unready.paddle-other", found=facts.release, wanted=work.python.paddle)
 
 
-def _compiler(work: Work, facts: Facts) -> Iterator[str]:
-    """A compiler that works, and whose strings are those of the Paddle's library."""
-    if work.recipe.build != "cmake":
-        return
-    found = compilers.collect()
-    if found is None or found.problem:
-        yield text("unready.compiler", reason=found.problem if found else "c++, g++, clang++")
-        return
-    ours, theirs = _own_abi(Path(found.path)), _paddle_abi(Path(facts.paddle or "/nonexistent"))
-    if None not in (ours, theirs) and ours != theirs:
-        yield text("unready.abi", ours=ours, theirs=theirs)
+def _compiler(work: Work, _: Facts) -> Iterator[str]:
+    """A compiler that works."""
+    if work.recipe.build == "cmake":
+        found = compilers.collect()
+        if found is None or found.problem:
+            yield text("unready.compiler", reason=found.problem if found else "c++, g++, clang++")
+
+
+def _abi(facts: Facts) -> Iterator[str]:
+    """The compiler's strings have to be those of Paddle's library."""
+    found = compilers.compiler()
+    if found and facts.paddle:
+        ours, theirs = _own_abi(found), _paddle_abi(Path(facts.paddle))
+        if None not in (ours, theirs) and ours != theirs:
+            yield text("unready.abi", ours=ours, theirs=theirs)
 
 
 def _own_abi(compiler: Path) -> str | None:
@@ -189,5 +197,27 @@ def _memory(work: Work, _: Facts) -> Iterator[str]:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _links, _history, _pieces, _python, _paddle, _compiler, _cmake, _disk, _memory,
+    _links, _history, _pieces, _python, _compiler, _cmake, _disk, _memory,
 )  # fmt: skip
+
+
+def notes(work: Work) -> Iterator[str]:
+    """What a person should know, though it keeps nothing from going on."""
+    recipe, source = work.recipe, work.source
+    for pair in recipe.pairs:
+        same = source.ref == pair.ref or (
+            source.commit and source.commit == recipe.commits.get(pair.ref)
+        )
+        if same and work.python.paddle not in pair.paddle:
+            yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
+                       release=work.python.paddle, source=pair.source)  # fmt: skip
+    script = work.folder / "tools" / "compile.sh"
+    if "uname -i" in _content(script) and _hardware_platform() != work.machine:
+        yield text("note.uname", script=script.relative_to(work.root), says=_hardware_platform())
+
+
+def _hardware_platform() -> str:
+    try:
+        return run(["uname", "-i"], _LIMIT).out.strip()
+    except OSError:
+        return ""

@@ -80,7 +80,8 @@ class Piece(Row, frozen=True, kw_only=True):
     """What the vendor has to have installed: one of the paths `any`.
 
     `says` is a pattern that the file has to match; with `loads` it is a library that the loader
-    has to take when the wheel is packed.
+    has to take when the wheel is packed. `into` is where in the backend's folder the build wants
+    it: it is copied there.
     """
 
     name: str
@@ -88,6 +89,12 @@ class Piece(Row, frozen=True, kw_only=True):
     vendor: str
     says: str = ""
     loads: bool = False
+    into: str = ""
+
+    def found(self, known: Mapping[str, str]) -> Path | None:
+        """The first of its places where it is."""
+        places = (Path(place.format_map(known)) for place in self.any)
+        return next((place for place in places if place.exists()), None)
 
 
 class Pair(Table, frozen=True):

@@ -50,7 +50,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     if not path.is_dir():
         raise PaddockError("source-missing", source=given, reason=_why(path))
     if git.is_repository(path):
-        return _repository(path, ref)
+        return _repository(path, ref, given_files(recipe))
     refuse_ref(given, ref)
     return Source(str(path), path, _listed(path))
 
@@ -65,12 +65,17 @@ def refuse_ref(given: str, ref: str) -> None:
         raise PaddockError("source-no-history", source=given, ref=ref)
 
 
-def _repository(path: Path, ref: str) -> Source:
+def given_files(recipe: Recipe) -> list[str]:
+    """What the vendor hands out and the user puts into the sources."""
+    return [f"{recipe.folder}/{one.into}" for one in recipe.pieces if one.into]
+
+
+def _repository(path: Path, ref: str, given: list[str]) -> Source:
     """A repository of this machine. Raises PaddockError `source-ref`, `source-dirty`."""
     commit = git.commit_of(path, ref or "HEAD")
     if commit is None:
         raise PaddockError("source-ref", ref=ref or "HEAD", source=path)
-    if not ref and (lines := git.changed(path)):
+    if not ref and (lines := git.changed(path, given)):
         raise PaddockError("source-dirty", tuple(lines[:10]), source=path, count=len(lines))
     return Source(str(path), checkout(str(path)), commit, commit, ref, "repository")
 

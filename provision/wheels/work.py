@@ -59,6 +59,7 @@ class Work:
         commit = (self.source.commit or self.source.identity)[:7]
         return {**self.recipe.places(), "machine": self.machine, "folder": str(self.folder),
                 "python_version": self.python.version, "paddle": self.python.paddle,
+                "origin": str(Path(self.source.origin) / self.recipe.folder),
                 "commit7": commit}  # fmt: skip
 
     def variables(self, paddle: str) -> list[tuple[str, str]]:
