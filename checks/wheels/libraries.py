@@ -89,8 +89,12 @@ def runpath(subject: Subject) -> Finding:
 
 
 def _paths(one: Linkage) -> Iterator[str]:
-    """The folders that a library names; DT_RPATH counts only without DT_RUNPATH."""
+    """The folders that a library names; DT_RPATH counts only without DT_RUNPATH.
+
+    One that was linked with a library without a SONAME asks for it by its whole path.
+    """
     yield from one.runpath or one.rpath
+    yield from (str(Path(need.name).parent) for need in one.needed if "/" in need.name)
 
 
 def _grade(path: str) -> str:

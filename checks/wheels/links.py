@@ -35,9 +35,13 @@ def split(links: Iterable[Linkage], paddle: str | None) -> tuple[list[Linkage], 
 
 def _is_elsewhere(need: Needed, paddle: str | None) -> bool:
     """Whether a library belongs to what is not on this machine at all."""
-    if _PADDLE.fullmatch(need.name):
+    if _is_paddle(need):
         return paddle is None
     return bool(need.product) and not need.near and not _is_here(need.product or "")
+
+
+def _is_paddle(need: Needed) -> bool:
+    return bool(_PADDLE.fullmatch(Path(need.name).name))
 
 
 def _is_here(product: str) -> bool:
@@ -65,8 +69,10 @@ def symbols(subject: Subject) -> Finding:
     links = [one for one in subject.linkage if not one.problem]
     if not links:
         return APART
+    whole = [msgspec.structs.replace(one, needed=[*one.needed, *_apart(subject, one)])
+             for one in links]  # fmt: skip
     for ask in (_unlinked, _missing, _further):
-        if finding := next(filter(None, map(ask, links)), None):
+        if finding := next(filter(None, map(ask, whole)), None):
             return finding
     if unsettled := next((one for one in links if one.unsettled), None):
         values = {"file": unsettled.file, "count": str(len(unsettled.unsettled))}
@@ -76,13 +82,18 @@ def symbols(subject: Subject) -> Finding:
     return Finding("ok", evidence=[Evidence("all symbols found", links[0].file)])
 
 
+def _apart(subject: Subject, one: Linkage) -> list[Needed]:
+    """What a library asks for that nobody can expect here."""
+    return [need for need in subject.apart if need.of == one.file]
+
+
 def _unlinked(one: Linkage) -> Finding | None:
     """Symbols of Paddle, without any of its libraries among those that are asked for.
 
     The loader then stops Paddle itself: `undefined symbol: PD_RegisterPhiKernel`.
     """
     lost = dict(one.unlinked)
-    if not any(_PADDLE.fullmatch(need.name) for need in one.needed):
+    if not any(map(_is_paddle, one.needed)):
         lost |= {name: "libphi_core.so" for name in (*one.missing_symbols, *one.unsettled)
                  if name.startswith("PD_")}  # fmt: skip
     if not lost:
