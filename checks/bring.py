@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import nullcontext
 
@@ -41,8 +42,8 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     say(text(done, time=duration(seconds), log=options.site.logs))
     if not options.only and outcome.smoke is None:
         say(text("provision.unproved"))
-    if settings := outcome.context.stack.settings:
-        say(text("provision.settings", file=settings))
+    for file in filter(os.path.exists, outcome.context.stack.settings):
+        say(text("provision.settings", file=file))
     say(text("provision.next"))
     return 0
 

@@ -75,7 +75,7 @@ def prepare(options: Options) -> Context:
     release = loaded.release(options.release)
     if not loaded.steps:
         raise PaddockError("no-steps", target=loaded.target)
-    found = next(interpreters(bounds(loaded.python)), None)
+    found = next(interpreters(bounds(loaded.pythons(release))), None)
     return Context(
         loaded, options.folder, release, options.site, found[0] if found else None,
         "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,

@@ -145,6 +145,6 @@ class Runner:
 
 
 def _ready(waiting: Mapping[str, Planned], running: Iterable[str]) -> list[Planned]:
-    """The waiting steps whose needs are neither waiting nor running."""
+    """The waiting steps for which nothing that they come after is waiting or running."""
     busy = {*waiting, *running}
-    return [one for one in waiting.values() if not busy & set(one.step.needs)]
+    return [one for one in waiting.values() if not busy & {*one.step.needs, *one.step.after}]

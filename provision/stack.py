@@ -45,7 +45,8 @@ class Release(Table, frozen=True):
 
     `pins` are versions of what no package index has, by name: "driver", "cann", "tops", "plugin".
     `tried` says where all of its steps, or for `lab` those of the host, have run; `defects` are
-    names of the sentences `defect.NAME`.
+    names of the sentences `defect.NAME`. `python` is narrower than the stack's where the wheels of
+    the vendor are for fewer Pythons.
     """
 
     framework: list[Requirement]
@@ -53,6 +54,7 @@ class Release(Table, frozen=True):
     source: str
     seen: str
     pins: dict[Name, str] = msgspec.field(default_factory=dict)
+    python: Specifier | None = None
     tried: Literal["no", "lab", "machine", "hardware"] = "no"
     defects: list[Name] = msgspec.field(default_factory=list)
 
@@ -78,13 +80,16 @@ class Image(Table, frozen=True):
     """What an image of the target is made from.
 
     `bases` are the images to start from, by release, `{machine}` standing for the processor; what a
-    vendor needs below Paddle is in them. `packages` are those of the system that the result needs.
-    It runs as `user`; where that is None, as root, and `root` says why.
+    vendor needs below Paddle is in them, but not in those of `bare` nor, for all that is known, in
+    another one: there the steps of `stack` are done too. `packages` are those of the system that
+    the result needs. It runs as `user`; where that is None, as root, and `root` says why.
     """
 
     bases: dict[str, Reference]
     source: str
     seen: str
+    bare: dict[str, Reference] = msgspec.field(default_factory=dict)
+    stack: list[StepName] = msgspec.field(default_factory=list)
     packages: list[Name] = msgspec.field(default_factory=list)
     user: Name | None = None
     root: str = ""
@@ -96,6 +101,8 @@ class Step(Table, frozen=True):
     name: StepName
     kind: Kind
     needs: tuple[StepName, ...] = ()
+    after: tuple[StepName, ...] = ()
+    """What it does not need, but has to wait for where that has to run too."""
     lock: Layer | None = None
     source: Name | None = None
     wheels: tuple[StepName, ...] = ()
@@ -123,8 +130,9 @@ class Stack(Table, frozen=True):
     image: Image | None = None
     machines: list[Word] = msgspec.field(default_factory=list)
     """The processors that the vendor's packages are for, as the kernel calls them; none: any."""
-    settings: Place | None = None
-    """A script of the vendor that a shell has to source before Paddle starts in it."""
+    settings: list[Place] = msgspec.field(default_factory=list)
+    """Scripts of the vendor that a shell has to source before Paddle starts in it, if they are
+    there: a release may do without one."""
     packages: dict[Name, Package] = msgspec.field(default_factory=dict)
 
     def release(self, name: str | None) -> str:
@@ -136,6 +144,10 @@ class Stack(Table, frozen=True):
         if wanted not in self.releases:
             raise unknown_name("unknown-release", wanted, list(self.releases))
         return wanted
+
+    def pythons(self, release: str) -> str:
+        """The Pythons that a release is for."""
+        return self.releases[release].python or self.python
 
     def layers(self, release: str) -> dict[Layer, list[str]]:
         """The requirements of each layer with dependencies, in the order of locking."""
@@ -178,6 +190,9 @@ def _check_names(path: Path, stack: Stack) -> None:
     for name, release in stack.releases.items():
         if not any(pin.startswith("paddlepaddle==") for pin in release.framework):
             _refuse(path, f"$.releases.{name}.framework", "no `paddlepaddle==VERSION`")
+    for step_name in stack.image.stack if stack.image else ():
+        if step_name not in seen:
+            _refuse(path, "$.image.stack", f"no step `{step_name}`")
 
 
 def _refuse(path: Path, field: str, reason: str) -> NoReturn:
@@ -188,7 +203,8 @@ def _problems(step: Step, seen: Mapping[str, Step]) -> Iterator[str]:
     """What is wrong with a step, given the ones before it."""
     if step.name in seen:
         yield "another step has this name"
-    yield from (f"`{n}` is no earlier step" for n in (*step.needs, *step.wheels) if n not in seen)
+    sooner = (*step.needs, *step.after, *step.wheels)
+    yield from (f"`{n}` is no earlier step" for n in sooner if n not in seen)
     for wanted in _WANTED.get(step.kind, ()):
         if not getattr(step, wanted):
             yield f"a step of kind `{step.kind}` needs `{wanted}`"

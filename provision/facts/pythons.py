@@ -61,6 +61,12 @@ def bounds(specifier: str) -> Callable[[Version], bool]:
     return lambda version: "{}.{}".format(*version) in exact
 
 
+def admitted(specifier: str) -> list[str]:
+    """The Pythons that a specifier admits, such as `3.10`, from 3.8 on; lowest first."""
+    accept = bounds(specifier)
+    return [f"3.{minor}" for minor in range(8, 30) if accept((3, minor))]
+
+
 def _candidates() -> Iterator[tuple[Path, int | None]]:
     """The executables on PATH that are named `python3` or `python3.N`, with N; newest first."""
     for folder in os.get_exec_path():

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts.pythons import admitted
 from provision.forms.commands import complete, packages
 from provision.forms.wanted import Wanted
 from provision.render import quote, render
 from provision.stack import Image, Step
 
-# The steps that an image is made with, and a compiler where they need one. The others belong to the
-# machine that has the cards, or what they install is in the image to start from.
+# The steps that an image is made with, and a compiler where they need one; with those of the
+# vendor's stack where the image to start from may lack it. The others belong to the machine that
+# has the cards.
 _INSIDE = ("venv", "packages", "wheel", "install", "given")
 _CACHES = ("/var/cache/uv", "/var/cache/pip")
 # What a build may get in secret, as the shell passes it on to the tool.
@@ -28,7 +31,9 @@ def dockerfile(wanted: Wanted) -> str:
     """
     base, image = base_of(wanted), _image(wanted)
     inside, left = split(wanted)
-    target = wanted.stack.target
+    below = [step for step in inside if step.name in image.stack]
+    target, settings = wanted.stack.target, wanted.stack.settings
+    env = wanted.home / "home" / "data" / "envs" / target
     given = [name for step in inside for name, *_ in packages(step, wanted)]
     return render("forms/Dockerfile.j2", {
         "target": target, "release": wanted.release, "base": base, "home": wanted.home,
@@ -36,11 +41,13 @@ def dockerfile(wanted: Wanted) -> str:
         "secrets": {name: SECRETS[name] for name in wanted.secrets},
         "command": wanted.command("dockerfile"),
         "system": image.packages, "given": given, "left": [step.name for step in left],
-        "commands": [["--version"], *(_step(step, wanted, given) for step in inside)],
+        "stack": _done(below, wanted, given) if below else [],
+        "commands": [["--version"], *(_done([step], wanted, given) for step in inside
+                                      if step not in below)],
         "labels": _labels(wanted, base),
         "user": image.user or "", "root": image.root,
-        "env": wanted.home / "home" / "data" / "envs" / target,
-        "health": health(wanted),
+        "env": env, "plugins": _plugins(env, wanted),
+        "health": health(wanted), "entry": entry(wanted) if settings else [],
         "start": ["paddock", "doctor", "--target", target],
     })  # fmt: skip
 
@@ -48,13 +55,32 @@ def dockerfile(wanted: Wanted) -> str:
 def health(wanted: Wanted) -> list[str]:
     """The check of a container's health: `doctor`, whose warnings (10) are no illness."""
     doctor = f"paddock doctor --target {quote(wanted.stack.target)}"
-    return ["/bin/sh", "-c", f"{doctor}; [ $? -le 10 ]"]
+    return [*entry(wanted), "/bin/sh", "-c", f"{doctor}; [ $? -le 10 ]"]
+
+
+def entry(wanted: Wanted) -> list[str]:
+    """What starts another command with the variables of the vendor's scripts; [] for none.
+
+    Bash, since some of the scripts are written for it alone (NNAL's looks for its own place).
+    """
+    if not (scripts := wanted.stack.settings):
+        return []
+    each = f"for file in {quote(list(scripts))}; do [ ! -r $file ] || . $file; done"
+    return ["/bin/bash", "-c", f'{each}; exec "$@"', "paddock"]
+
+
+def _plugins(env: Path, wanted: Wanted) -> Path | str:
+    """Where the plugins are; "" where several Pythons would do."""
+    fitting = admitted(wanted.stack.pythons(wanted.release))
+    folder = f"lib/python{fitting[0]}/site-packages/paddle_custom_device"
+    return env / folder if len(fitting) == 1 else ""
 
 
 def base_of(wanted: Wanted) -> str:
     """The image to start from. Raises PaddockError `no-base`."""
-    base = wanted.base or _image(wanted).bases.get(wanted.release, "")
-    if not base:
+    image = _image(wanted)
+    known = image.bases.get(wanted.release) or image.bare.get(wanted.release, "")
+    if not (base := wanted.base or known):
         raise PaddockError("no-base", target=wanted.stack.target, release=wanted.release)
     return base.replace("{machine}", wanted.machine)
 
@@ -63,21 +89,28 @@ def split(wanted: Wanted) -> tuple[list[Step], list[Step]]:
     """The steps that an image is made with, and the others. Raises PaddockError `stack-part`."""
     steps = wanted.stack.steps
     needed = {name for step in steps if step.kind in _INSIDE for name in step.needs}
-    inside = [step for step in steps if step.kind in _INSIDE
+    below = () if holds_stack(wanted) else _image(wanted).stack
+    inside = [step for step in steps if step.kind in _INSIDE or step.name in below
               or (step.kind == "toolchain" and step.name in needed)]  # fmt: skip
     for step in inside:
         complete(step, wanted)
     return inside, [step for step in steps if step not in inside]
 
 
+def holds_stack(wanted: Wanted) -> bool:
+    """Whether the image to start from is one that is said to have the vendor's stack."""
+    return not wanted.base and wanted.release in _image(wanted).bases
+
+
 def _image(wanted: Wanted) -> Image:
     return wanted.stack.image or Image(bases={}, source="", seen="")
 
 
-def _step(step: Step, wanted: Wanted, given: list[str]) -> list[object]:
-    """The arguments with which this tool does a step, and verifies it."""
+def _done(steps: list[Step], wanted: Wanted, given: list[str]) -> list[object]:
+    """The arguments with which this tool does steps, and verifies them."""
     words = ["provision", "--yes", "--target", wanted.stack.target, "--release", wanted.release]
-    return [*words, *(["--deps", wanted.home / "packages"] if given else []), "--only", step.name]
+    names = ",".join(step.name for step in steps)
+    return [*words, *(["--deps", wanted.home / "packages"] if given else []), "--only", names]
 
 
 def _labels(wanted: Wanted, base: str) -> dict[str, str]:

@@ -76,10 +76,11 @@ class Wanted:
 
         Where a wheel of the vendor is for one version alone, that version.
         """
+        pythons = self.stack.pythons(self.release)
         if not any(step.kind == "given" for step in self.stack.steps):
-            return self.stack.python
-        below = re.search(r"<3\.(\d+)", self.stack.python)
-        return f"3.{int(below[1]) - 1}" if below else self.stack.python
+            return pythons
+        below = re.search(r"<3\.(\d+)", pythons)
+        return f"3.{int(below[1]) - 1}" if below else pythons
 
 
 def _tag(python: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from provision.forms.dockerfile import split
 from provision.forms.wanted import Wanted
 from provision.paths import ROOT
 from provision.site import Site
+from provision.steps import KINDS
 from provision.vendor import deps, trust
 from provision.words import text
 
@@ -44,14 +46,33 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _packages(folder: Path, wanted: Wanted, given: Path | None) -> None:
-    """The vendors' packages that the steps of the image need, each after a look at its digest."""
-    context = replace(wanted.context, deps=given)
+    """The vendors' packages that the steps of the image need, each after a look at its digest.
+
+    A step that looks at the machine first may find what it wants in an image of the person's own:
+    then the build says what is missing.
+    """
+    context = replace(wanted.context, deps=given, site=Site(wanted.stack.target))
+    folder.mkdir()
     for step in split(wanted)[0]:
+        may_hold = bool(wanted.base) and KINDS[step.kind].by_machine
         for name, _, _, row in packages(step, wanted):
             found = deps.find(row, context)
-            if found is None or found.archive:
+            if found and found.archive and KINDS[step.kind].by_machine:
+                _link(found.archive, folder)
+            elif found and not found.archive:
+                trust.checked(found.path, row, context.site)
+                _link(found.path, folder)
+            elif not may_hold:
                 told = text("package.from", file=name, vendor=row.vendor, where=row.where)
                 raise PaddockError("image-package", (told,), file=name, target=wanted.stack.target)
-            trust.checked(found.path, row, Site(wanted.stack.target))
-            folder.mkdir(exist_ok=True)
-            shutil.copy2(found.path, folder / found.path.name)
+
+
+def _link(file: Path, folder: Path) -> None:
+    """The file in the folder, without a copy where one disk has both: it may have gigabytes."""
+    target = folder / file.name
+    if target.exists():
+        return
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copy2(file, target)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack, NotSo
+from provision.words import text
 
 
 class Venv(Kind):
@@ -32,5 +33,12 @@ class Venv(Kind):
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Where no interpreter on this machine lies in the stack's range."""
-        wanted = f"python {context.stack.python}"
-        return None if context.interpreter else Lack("no-python", wanted)
+        return None if context.interpreter else Lack("no-python", _wanted(context))
+
+
+def _wanted(context: Context) -> str:
+    """The Pythons that would do, and why not more."""
+    pythons = context.stack.pythons(context.release)
+    if pythons == context.stack.python:
+        return f"python {pythons}"
+    return text("lack.python-of-wheels", pythons=pythons, release=context.release)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from provision.errors import PaddockError
-from provision.forms.dockerfile import SECRETS, split
+from provision.forms.dockerfile import SECRETS, base_of, holds_stack, split
 from provision.paths import ROOT
 from tests.render.values import BASE, RELEASES, TARGETS, clean, instructions, made, options, wanted
 
@@ -39,11 +41,13 @@ def test_every_image_has_a_digest_or_a_reason(
 
 @pytest.mark.parametrize(("target", "release"), RELEASES)
 def test_what_compiles_stays_in_its_stage(target: str, release: str) -> None:
-    """The last stage starts from the base anew and runs nothing but `useradd`."""
+    """The last stage starts from the base anew, and runs but `useradd` and a look at the result."""
     found = instructions(made("dockerfile", target, release))
     last = max(i for i, (name, _) in enumerate(found) if name == "FROM")
     assert found[last][1] == "base"
-    assert all(rest.startswith("useradd ") for name, rest in found[last:] if name == "RUN")
+    runs = [rest for name, rest in found[last:] if name == "RUN"]
+    assert all(rest.startswith(("useradd ", "CUSTOM_DEVICE_ROOT=/none")) for rest in runs)
+    assert '-c "import paddle"' in runs[-1]
     copied = [rest for name, rest in found[last:] if name == "COPY"]
     assert [re.sub("--chown=[0-9:]+ ", "", rest) for rest in copied] == [
         "--from=build /opt/paddock /opt/paddock"
@@ -82,8 +86,61 @@ def test_its_health_is_what_doctor_says(target: str) -> None:
     (health,) = [rest for name, rest in instructions(made("dockerfile", target))
                  if name == "HEALTHCHECK"]  # fmt: skip
     command = json.loads(health.split(" CMD ")[1])
-    assert command[:2] == ["/bin/sh", "-c"]
-    assert command[2].startswith(f"paddock doctor --target {target};")
+    assert command[-3:-1] == ["/bin/sh", "-c"]
+    assert command[-1].startswith(f"paddock doctor --target {target};")
+    settings = wanted(target).stack.settings
+    assert all(file in command[2] for file in settings)
+    assert bool(settings) == (len(command) > 3)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_container_starts_with_the_variables_of_the_vendor(target: str, tmp_path: Path) -> None:
+    """The entry point sources those of the scripts that are there, and becomes its command."""
+    entries = [json.loads(rest) for name, rest in instructions(made("dockerfile", target))
+               if name == "ENTRYPOINT"]  # fmt: skip
+    settings = wanted(target).stack.settings
+    assert len(entries) == bool(settings)
+    for entry in entries:
+        here = tmp_path / "set_env.sh"
+        here.write_text("export FOUND=here\n")
+        argv = [word.replace(settings[0], str(here)) for word in entry]
+        done = subprocess.run([*argv, "sh", "-c", 'echo "$FOUND $1"; exit 3', "-", "a b"],
+                              capture_output=True, text=True, check=False)  # fmt: skip
+        assert (done.returncode, done.stdout) == (3, "here a b\n")
+
+
+STACK = {"ascend910b": "host/toolkit,host/kernels", "s60": "host/tops"}
+
+
+@pytest.mark.parametrize("classic", [False, True])
+@pytest.mark.parametrize("target", STACK)
+def test_the_vendors_stack_is_made_where_the_base_may_lack_it(target: str, classic: bool) -> None:
+    """Its packages reach no layer of the result: mounted, or in a stage that is left behind."""
+    with_stack = made("dockerfile", target, base=BASE, classic=classic)
+    assert f"--only {STACK[target]}" not in made("dockerfile", target, classic=classic)
+    stages = [stage.splitlines() for stage in with_stack.split("\nFROM ")]
+    (stage,) = [one for one in stages if any(f"--only {STACK[target]}" in line for line in one)]
+    name = stage[0].split(" AS ")[1]
+    assert stages[-1][0] == "stack"
+    assert ("COPY packages" in "\n".join(stage)) == classic
+    assert (name == "stack") != classic
+    left = [line for line in with_stack.splitlines() if line.startswith("# These steps")]
+    assert not any(step in left[0] for step in STACK[target].split(","))
+
+
+def test_a_base_that_is_known_to_lack_the_stack_gets_it() -> None:
+    one = wanted("s60", "3.0.0b0", base="")
+    assert base_of(one).endswith("/paddle:latest-dev")
+    assert not holds_stack(one)
+    assert holds_stack(wanted("s60"))
+    assert not holds_stack(wanted("s60", base=BASE))
+
+
+def test_where_paddle_finds_its_plugins_is_told_for_the_one_python_that_fits() -> None:
+    env = "/opt/paddock/home/data/envs/s60"
+    place = f"CUSTOM_DEVICE_ROOT={env}/lib/python3.10/site-packages/paddle_custom_device"
+    assert place in made("dockerfile", "s60")
+    assert "python3.1" not in made("dockerfile", "loopback")
 
 
 def test_its_labels_hold_the_pins_and_the_digest_of_the_locks() -> None:
@@ -115,7 +172,7 @@ def test_secrets_are_named_and_never_part_of_an_instruction_that_stays() -> None
     for name, rest in found:
         if name in ("ENV", "ARG", "LABEL"):
             assert "/run/secrets" not in rest
-    runs = [rest for name, rest in found if name == "RUN" and "./paddock" in rest]
+    runs = [rest for name, rest in found if name == "RUN" and "/paddock " in rest]
     assert all(f"--mount=type=secret,id={name},required=true" in rest
                for rest in runs for name in SECRETS)  # fmt: skip
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +13,9 @@ import pytest
 from provision.errors import PaddockError
 from provision.imaging.builder import builder
 from provision.imaging.folder import gather
-from tests.conftest import ROOT, Cli
-from tests.lab.machine import CERTIFICATES, LABEL, base_image
-from tests.lab.needs import needs
+from tests.conftest import Cli
+from tests.lab.machine import LABEL, base_image
+from tests.render.building import build, docker, tidy
 from tests.render.values import made, wanted
 
 # A Docker whose client has this version, with or without buildx and an engine.
@@ -178,39 +175,18 @@ def test_the_command_prints_the_same_bytes_in_any_locale(cli: Cli) -> None:
                                LC_ALL="zh_CN.UTF-8").stdout  # fmt: skip
 
 
-def docker(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Docker to its end."""
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False,
-                          timeout=900)  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The image of loopback, built from the lab's base through a private CA."""
     base, tag = base_image(), f"{LABEL}:image-{uuid.uuid4().hex[:8]}"
-    needs(CERTIFICATES.is_file(), "the certificates of this host")
     home = tmp_path_factory.mktemp("home")
-    flags = ["--target", "loopback", "--base", base, "--image", tag, "--json"]
-    command = [sys.executable, str(ROOT / "tasks.py"), "image", *flags,
-               "--ca-bundle", str(CERTIFICATES)]  # fmt: skip
-    done = subprocess.run(command, env={**os.environ, "PADDOCK_HOME": str(home)}, check=False,
-                          capture_output=True, text=True, timeout=3000)  # fmt: skip
+    done = build(home, "--target", "loopback", "--base", base, "--image", tag)
     try:
         assert done.returncode == 0, done.stdout + done.stderr[-4000:]
         assert json.loads(done.stdout)["image"] == tag
         yield tag
     finally:
-        docker("rmi", "--force", tag)
-        _clean(done.stderr)
-
-
-def _clean(output: str) -> None:
-    """Remove what the builder keeps of its first stage, gigabytes that nothing uses later."""
-    steps = re.findall(r"^ *---> ([0-9a-f]{12})$", output, re.MULTILINE)  # the classic builder's
-    for step in reversed(steps):
-        if docker("image", "inspect", "--format", "{{.RepoTags}}", step).stdout == "[]\n":
-            docker("rmi", step)  # the base has a tag, and stays
-    docker("builder", "prune", "--force", "--keep-storage", "2GB")
+        tidy(tag, done.stderr)
 
 
 @pytest.mark.slow
