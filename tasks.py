@@ -28,8 +28,15 @@ def provision(
     ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False, deps: str = "",
     unsupported_os: bool = False, accept_eula: str = "", in_: str = "host", image: str = "",
     cards: str = "", privileged: bool = False, name: str = "",
+    rehearse: bool = False,
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
+    given = locals()
+    if rehearse:
+        from checks import rehearsal
+
+        ours = ("_", "target", "rehearse")
+        return rehearsal.rehearse(target, {k: v for k, v in given.items() if k not in ours})
     from checks import bring
     from provision.arguments import options, place
 
@@ -253,6 +260,14 @@ def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "
 
 
 @command
+def lab(_: Context, action: str, target: str = "", variant: str = "") -> int:
+    """Simulated vendor machines, to rehearse on before touching the real one."""
+    from checks import rehearsal
+
+    return rehearsal.lab(action, target, variant)
+
+
+@command
 def test(_: Context, fast: bool = False, select: str = "") -> int:
     """Run the project's own tests."""
     from provision.console import run_tool
@@ -272,7 +287,7 @@ def bench(_: Context, select: str = "") -> int:
 
 namespace = Collection(
     provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit,
-    shell, status, down, lock, test, bench,
+    shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bench import again, cards, cold, explain, rebuild, start
+from bench import again, cards, cold, explain, fit, judge, rebuild, start
 from bench.cost import CommandFailed
 from bench.result import Result
 
@@ -20,6 +20,8 @@ MEASURES: Final[dict[str, Measure]] = {
     "doctor": start.doctor,
     "cards": cards.cards,
     "explain": explain.explain,
+    "fit": fit.fit,
+    "judge": judge.judge,
     "again": again.provision_again,
     "rebuild": rebuild.rebuild,
     "cold": cold.cold,

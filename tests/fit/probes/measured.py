@@ -1,0 +1,83 @@
+"""Runs small Llamas on loopback and prints what they took, one JSON line a run.
+
+python measured.py '[{"sizes": {...}, "batch": 2, "seq": 128, "kind": "train"}, ...]'
+`kind` is train, lora (of rank 16), infer, or the part that is recomputed. Runs in the stack's
+environment; bytes are those of all tensors at once, as Paddle's allocator counts them.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import paddle
+from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM
+
+DEVICE = "loopback:0"
+ADAPTED = [f".*{name}_proj.*" for name in ("q", "k", "v", "o", "gate", "up", "down")]
+
+
+def adapted(model: Any) -> Any:
+    """The model with adapters, and all else frozen."""
+    from paddlenlp.peft import LoRAConfig, LoRAModel
+
+    model = LoRAModel(model, LoRAConfig(target_modules=ADAPTED, r=16, lora_alpha=16))
+    model.mark_only_lora_as_trainable()
+    return model
+
+
+def recomputed(model: Any, part: str) -> None:
+    """Let each layer compute a part of it anew in the backward pass."""
+    model.config.recompute_granularity = part
+    for layer in model.sublayers(include_self=True):
+        if hasattr(layer, "enable_recompute"):
+            layer.enable_recompute, layer.recompute_granularity = True, part
+
+
+def train(model: Any, ids: Any) -> None:
+    """Two steps: from the second on the optimizer's states and the gradients are there."""
+    model.train()
+    trained = [one for one in model.parameters() if not one.stop_gradient]
+    optimizer = paddle.optimizer.AdamW(parameters=trained)
+    for _ in range(2):
+        loss = model(input_ids=ids, labels=ids)[0]
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        del loss
+
+
+def infer(model: Any, ids: Any) -> None:
+    """A forward pass that fills the cache."""
+    model.eval()
+    with paddle.no_grad():
+        model(input_ids=ids, use_cache=True, return_dict=True)
+
+
+def run(case: dict[str, Any]) -> int:
+    """The peak of one run in bytes."""
+    paddle.device.reset_max_memory_allocated(DEVICE)
+    model = LlamaForCausalLM(LlamaConfig(**case["sizes"], use_flash_attention=False))
+    if case["kind"] == "lora":
+        model = adapted(model)
+    elif case["kind"] not in ("train", "infer"):
+        recomputed(model, case["kind"])
+    shape = (case["batch"], case["seq"])
+    ids = paddle.to_tensor(np.random.default_rng(0).integers(0, model.config.vocab_size, shape))
+    (infer if case["kind"] == "infer" else train)(model, ids)
+    return int(paddle.device.max_memory_allocated(DEVICE))
+
+
+def main() -> None:
+    """One line a run, each with nothing left of the one before."""
+    paddle.set_device("loopback")
+    for case in json.loads(sys.argv[1]):
+        gc.collect()  # layers and their hooks refer to each other
+        left = paddle.device.memory_allocated(DEVICE)
+        print("peak", json.dumps({"left": left, "peak": run(case)}), flush=True)
+
+
+main()

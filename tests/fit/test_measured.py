@@ -1,0 +1,73 @@
+"""The estimate against memory that real runs took: PaddleNLP's Llama, small, on loopback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checks.fit import memory
+from checks.fit.model import Model
+from checks.fit.wish import Wish
+from tests.conftest import variables
+
+PROBE = Path(__file__).parent / "probes" / "measured.py"
+GROUPED = {"vocab_size": 2000, "hidden_size": 256, "intermediate_size": 512,
+           "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 4,
+           "max_position_embeddings": 256}  # fmt: skip
+LONG = GROUPED | {"vocab_size": 256, "hidden_size": 128, "num_key_value_heads": 8,
+                  "intermediate_size": 256, "max_position_embeddings": 512}  # fmt: skip
+TIED = GROUPED | {"tie_word_embeddings": True, "num_hidden_layers": 2}
+# What is widest differs: the loss, the scores of attention, the feed-forward part, the states.
+CASES: list[dict[str, Any]] = [
+    {"sizes": GROUPED, "batch": 2, "seq": 256, "kind": "train"},
+    {"sizes": GROUPED, "batch": 4, "seq": 64, "kind": "infer"},
+    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "train"},
+    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "full"},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "full_attn"},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "core_attn"},
+    {"sizes": LONG, "batch": 2, "seq": 512, "kind": "infer"},
+    {"sizes": TIED, "batch": 2, "seq": 128, "kind": "train"},
+    {"sizes": TIED, "batch": 2, "seq": 128, "kind": "infer"},
+    {"sizes": GROUPED | {"intermediate_size": 2048}, "batch": 1, "seq": 128, "kind": "train"},
+    {"sizes": GROUPED, "batch": 2, "seq": 256, "kind": "lora"},
+]
+
+
+def estimate(case: dict[str, Any]) -> int:
+    """Bytes, by the formulas."""
+    kind = case["kind"]
+    wish = Wish(
+        train=kind != "infer", batch=case["batch"], seq=case["seq"], dtype="float32", kv_bits=32,
+        kernels="plain", lora=16 if kind == "lora" else 0,
+        recompute="none" if kind in ("train", "infer", "lora") else kind,
+    )  # fmt: skip
+    return memory.most(Model(name="small", **case["sizes"]), wish)
+
+
+def test_the_estimate_is_within_ten_percent_of_what_runs_take(
+    stack: Path, stack_home: Path
+) -> None:
+    done = subprocess.run(
+        [stack / "bin" / "python", PROBE, json.dumps(CASES)], env=variables(stack_home),
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = [json.loads(line[5:]) for line in done.stdout.splitlines() if line.startswith("peak ")]
+    assert len(found) == len(CASES), done.stdout
+    off = {f"{case['kind']} {number}": estimate(case) / run["peak"] - 1
+           for number, (case, run) in enumerate(zip(CASES, found, strict=True))}  # fmt: skip
+    assert all(run["left"] < 0.03 * run["peak"] for run in found), found
+    assert all(abs(share) <= 0.1 for share in off.values()), off
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["kind"])
+def test_another_size_is_another_estimate(case: dict[str, Any]) -> None:
+    """What the measured test compares must move with each of what it varies."""
+    larger = [case | {"batch": case["batch"] * 2}, case | {"seq": case["seq"] // 2}]
+    sizes = case["sizes"]
+    larger.append(case | {"sizes": sizes | {"num_hidden_layers": 2 * sizes["num_hidden_layers"]}})
+    assert len({estimate(case), *map(estimate, larger)}) == 4
