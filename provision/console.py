@@ -106,12 +106,37 @@ def run_tool(name: str, *arguments: str) -> int:
 
     Raises PaddockError `no-checkout` in an installed wheel, which has neither.
     """
-    import subprocess
-
     from provision import bootstrap
 
     lock = ROOT / "requirements-dev.lock"
     if not lock.exists():
         raise PaddockError("no-checkout", folder=ROOT)
     env = bootstrap.environment(lock)
-    return subprocess.call([env / "bin" / "python", "-m", name, *arguments], cwd=ROOT)
+    return _handed_on([str(env / "bin" / "python"), "-m", name, *arguments])
+
+
+def _handed_on(command: list[str]) -> int:
+    """Run a program to its end, and leave it to tidy up when a signal comes.
+
+    A signal for this process is passed on; but a Ctrl-C at a terminal has reached both.
+    """
+    import signal
+    import subprocess
+
+    heard = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with subprocess.Popen(command, cwd=ROOT) as process:
+
+        def pass_on(number: int, _: object) -> None:
+            if number != signal.SIGINT or not (sys.stdin and sys.stdin.isatty()):
+                process.send_signal(number)
+
+        before = {name: signal.getsignal(name) for name in heard}
+        try:
+            for name in heard:
+                if before[name] is not signal.SIG_IGN:
+                    signal.signal(name, pass_on)
+            status = process.wait()
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
+    return status if status >= 0 else 128 - status

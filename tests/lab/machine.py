@@ -98,7 +98,9 @@ def cache_mount() -> list[str]:
     """Let a machine use the package cache of this host."""
     cache = package_cache()
     cache.mkdir(parents=True, exist_ok=True)
-    mount = f"--mount=type=bind,source={cache},target=/var/cache/uv"
+    # Who is not root here could not use again what root writes there.
+    kind = f"bind,source={cache}" if os.geteuid() == 0 else f"volume,source={LABEL}-cache"
+    mount = f"--mount=type={kind},target=/var/cache/uv"
     return [mount, "--env=UV_CACHE_DIR=/var/cache/uv"]
 
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def start(
     into it.
     """
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        made = recipe(vendor, name, Path(scratch), checkout, engine)
+        made = recipe(vendor, name, Path(scratch), checkout_mount(checkout), engine)
         with running(made.image, *made.options) as machine:
             run_in(machine, made.script)
             yield Box(machine.name, user=made.user, prelude=made.prelude)
@@ -75,13 +75,13 @@ class Recipe:
 
 
 def recipe(
-    vendor: str, name: str, folder: Path, checkout: Path | None, engine: bool = False
+    vendor: str, name: str, folder: Path, mounts: Iterable[str] = (), engine: bool = False
 ) -> Recipe:
-    """A box as `start` takes it; its parts of sysfs are written into `folder`."""
+    """A box by the name that `start` takes; its parts of sysfs are written into `folder`."""
     variant = next(one for one in variants() if one.id == name) if name else None
     engine = engine or (variant is not None and variant.engine)
     spec = describe(vendor, variant)
-    options = [*HOST, *_sysfs(folder, spec), *checkout_mount(checkout), *_access(spec)]
+    options = [*HOST, *_sysfs(folder, spec), *mounts, *access(spec)]
     options += _NESTED if engine else ()
     script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
     script += (variant.shell if variant else "") + _ENGINE * engine
@@ -107,13 +107,16 @@ def _sysfs(folder: Path, spec: Spec) -> list[str]:
             for name, target in places.items()]  # fmt: skip
 
 
-def checkout_mount(folder: Path | None) -> list[str]:
-    """Let a machine see this folder as the project's."""
-    target = Machine("").checkout
-    return [f"--mount=type=bind,source={folder},target={target}"] if folder else []
+def checkout_mount(folder: Path | None, *flags: str) -> list[str]:
+    """Let a machine see this folder as the project's; with `readonly` it compiles elsewhere."""
+    if folder is None:
+        return []
+    mount = [f"type=bind,source={folder}", f"target={Machine('').checkout}", *flags]
+    compiled = ["--env=PYTHONPYCACHEPREFIX=/var/cache/compiled"] if flags else []
+    return [f"--mount={','.join(mount)}", *compiled]
 
 
-def _access(spec: Spec) -> list[str]:
+def access(spec: Spec) -> list[str]:
     """Let the box open its nodes: that there is no driver behind is another answer than a no."""
     majors = sorted({node.major for node in spec.nodes})
     return [f"--device-cgroup-rule=c {major}:* rwm" for major in majors]

@@ -7,7 +7,7 @@ import hashlib
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from tests.lab.machine import LABEL, Machine, cache_mount, running
 from tests.lab.needs import succeeds
 
 DEPS = "/srv/deps"
+NEEDS_REBOOT = "/var/lib/lab/needs-reboot"  # with it, what is installed waits for a reboot
 _TOOLS = """
 set -e
 apt-get -qq update
@@ -67,6 +68,10 @@ class Bare(Machine):
         """Let the installer of a part fail, hang, or the like; "" lets it be well again."""
         self.run(f"echo '{word}' > /var/lib/lab/fault-{part}")
 
+    def awaits_reboot(self) -> bool:
+        """Whether something was installed that takes effect when the machine starts."""
+        return self.run("test -e /var/lib/lab/at-boot").returncode == 0
+
     def reboot(self) -> None:
         """Start the machine anew: what is loaded at boot is loaded."""
         subprocess.run(["docker", "restart", "-t", "1", self.name], check=True, capture_output=True)
@@ -96,13 +101,13 @@ def bare_image() -> str:
 def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
     """A bare machine of `ascend910b` or `s60` that sees a checkout and an empty deps folder."""
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        made = recipe(vendor, Path(scratch), checkout)
+        made = recipe(vendor, Path(scratch), checkout_mount(checkout))
         with running(made.image, *made.options) as machine:
             run_in(machine, made.script)
             yield Bare(machine.name, deps=Path(scratch, "deps"))
 
 
-def recipe(vendor: str, folder: Path, checkout: Path) -> Recipe:
+def recipe(vendor: str, folder: Path, more: Iterable[str]) -> Recipe:
     """Such a machine; its parts of sysfs and the folder `deps` are made in `folder`."""
     folder.chmod(0o755)
     functions = image.VENDORS[vendor].spec().functions
@@ -112,5 +117,5 @@ def recipe(vendor: str, folder: Path, checkout: Path) -> Recipe:
         (folder / name).mkdir(exist_ok=True)
     mounts = [f"--mount=type=bind,source={folder / name},target={there}"
               for name, there in places.items()]  # fmt: skip
-    options = [*HOST, *mounts, *checkout_mount(checkout), *cache_mount()]
+    options = [*HOST, *mounts, *more, *cache_mount()]
     return Recipe(bare_image(), options, _START)

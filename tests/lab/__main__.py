@@ -1,0 +1,97 @@
+"""What `paddock lab` and `paddock provision --rehearse` run: `python -m tests.lab ACTION ...`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from provision import guard
+from provision.console import report, show
+from provision.errors import PaddockError
+from provision.words import text
+from tests.lab import kept
+from tests.lab.boxes.image import VENDORS
+from tests.lab.boxes.variants import variants
+from tests.lab.rehearsal import rehearse
+from tests.lab.vendor.bare import DEPS
+
+
+def up(target: str, variant: str) -> int:
+    """Start a machine, and say how to use it and what in it is simulated."""
+    one = kept.checked(target, variant or kept.BARE)
+    show(text("lab.up" if kept.up(one) else "lab.is-up", target=one.target, variant=one.variant))
+    values = {"name": one.name, "target": one.target, "variant": one.variant,
+              "checkout": one.bare.checkout, "deps": DEPS}  # fmt: skip
+    kind = "bare" if one.variant == kept.BARE else "box"
+    for line in (f"lab.enter.{kind}", f"lab.simulated.{kind}", "lab.remove"):
+        show(text(line, **values))
+    return 0
+
+
+def listed(target: str, _: str) -> int:
+    """Say which machines there are, and which there can be."""
+    for one in kept.machines():
+        show(text("lab.row", target=one.target, variant=one.variant, name=one.name))
+    for name in [target] if target else list(VENDORS):
+        known = kept.choices(name)
+        show(text("lab.choices", target=name, variants=", ".join(known[:2])))
+        for variant in variants():
+            if variant.box == name:
+                show(f"    {variant.id:<28} {variant.means}")
+    return 0
+
+
+def reboot(target: str, variant: str) -> int:
+    """Start a bare machine anew. Raises PaddockError `lab-not-up`."""
+    one = kept.checked(target, variant or kept.BARE)
+    if one.variant != kept.BARE or one not in kept.machines():
+        raise PaddockError("lab-not-up", target=one.target)
+    one.bare.reboot()
+    show(text("lab.rebooted", name=one.name))
+    return 0
+
+
+def down(target: str, variant: str) -> int:
+    """Remove the machines, or those of a target, or one."""
+    gone = [one for one in kept.machines()
+            if target in ("", one.target) and variant in ("", one.variant)]  # fmt: skip
+    kept.down(gone)
+    for one in gone:
+        show(text("lab.down", name=one.name))
+    if not gone:
+        show(text("lab.none"))
+    return 0
+
+
+ACTIONS: dict[str, Callable[[str, str], int]] = {
+    "up": up,
+    "list": listed,
+    "reboot": reboot,
+    "down": down,
+}
+
+
+def main(action: str, target: str, *more: str) -> int:
+    """Carry an action out. What it lacks, and what fails in it, becomes sentences and a status."""
+    json = "--json" in more
+    try:
+        with guard.storage(), guard.signals():
+            return (
+                rehearse(target, more) if action == "rehearse" else ACTIONS[action](target, *more)
+            )
+    except PaddockError as error:
+        return report(error, json=json)
+    except KeyboardInterrupt:
+        return report(PaddockError("interrupted"), json=json)
+    except (pytest.skip.Exception, pytest.fail.Exception) as lack:
+        return report(PaddockError("lab-needs", reason=lack.msg), json=json)
+    except (RuntimeError, subprocess.CalledProcessError) as failure:
+        details = tuple(str(failure).splitlines()[-20:])
+        return report(PaddockError("lab-failed", details), json=json)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,110 @@
+"""Machines that `paddock lab` keeps for a person; their containers are found by a label."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from provision.errors import unknown_name
+from provision.paths import ROOT
+from tests.conftest import shared_home
+from tests.lab.boxes import box
+from tests.lab.boxes.image import VENDORS
+from tests.lab.boxes.variants import variants
+from tests.lab.machine import LABEL, Machine, launch, remove
+from tests.lab.vendor import bare, deps
+
+BARE, HEALTHY = "bare", "healthy"
+_KEPT = f"{LABEL}.kept"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A machine: of which target, and what is the matter with it."""
+
+    target: str
+    variant: str = BARE
+
+    @property
+    def name(self) -> str:
+        """Its container."""
+        return f"{LABEL}-{self.target}-{self.variant}"
+
+    @property
+    def folder(self) -> Path:
+        """What it sees of this machine: its parts of sysfs, and the folder of packages."""
+        return shared_home("machines") / self.name
+
+    @property
+    def bare(self) -> bare.Bare:
+        """The machine, where it is a bare one."""
+        return bare.Bare(self.name, deps=self.folder / "deps")
+
+
+def choices(target: str) -> list[str]:
+    """The variants that a target's machine has. Raises PaddockError `no-machine`."""
+    if target not in VENDORS:
+        raise unknown_name("no-machine", target, list(VENDORS))
+    return [BARE, HEALTHY, *(one.id for one in variants() if one.box == target)]
+
+
+def checked(target: str, variant: str) -> Kept:
+    """The machine of that name. Raises PaddockError `no-machine`, `unknown-variant`."""
+    if variant not in (known := choices(target)):
+        raise unknown_name("unknown-variant", variant, known)
+    return Kept(target, variant)
+
+
+def machines() -> list[Kept]:
+    """Those that there are."""
+    argv = ["docker", "ps", "--all", "--filter", f"label={_KEPT}",
+            "--format", f'{{{{.Label "{_KEPT}"}}}}']  # fmt: skip
+    found = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
+    return [Kept(*one.split("/")) for one in sorted(found)]
+
+
+def up(one: Kept) -> bool:
+    """Start a machine; False where it is there already."""
+    with FileLock(one.folder.with_suffix(".lock")):
+        if one in machines():
+            return False
+        shutil.rmtree(one.folder, ignore_errors=True)
+        one.folder.mkdir()
+        made = recipe(one, one.folder)
+        label = f"--label={_KEPT}={one.target}/{one.variant}"
+        try:
+            machine = launch(one.name, made.image, label, *made.options)
+            prepare(machine, made, one, one.folder)
+        except BaseException:
+            down([one])
+            raise
+        return True
+
+
+def recipe(one: Kept, folder: Path) -> box.Recipe:
+    """How the machine is made. It sees this checkout as it is, also later changes."""
+    mount = box.checkout_mount(ROOT, "readonly")
+    if one.variant == BARE:
+        return bare.recipe(one.target, folder, mount)
+    return box.recipe(one.target, one.variant.removeprefix(HEALTHY), folder, mount)
+
+
+def prepare(machine: Machine, made: box.Recipe, one: Kept, folder: Path) -> None:
+    """Bring a machine that was started to the state that a person finds."""
+    box.run_in(machine, made.script)
+    if one.variant == BARE:
+        deps.fill(one.target, folder / "deps")
+        machine.run(f"touch {bare.NEEDS_REBOOT}")
+
+
+def down(those: Iterable[Kept]) -> None:
+    """Remove machines, with what they have written into their folders."""
+    for one in those:
+        Machine(one.name).run("rm -rf /sys/module/* /sys/bus/pci/* /srv/deps/*")
+        remove(one.name)
+        shutil.rmtree(one.folder, ignore_errors=True)

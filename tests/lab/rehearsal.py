@@ -1,0 +1,94 @@
+"""`provision --rehearse`: a whole run on a simulated machine, over its reboot."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from provision.errors import MACHINE
+from provision.stream import say
+from provision.words import language, text
+from tests.lab import kept
+from tests.lab.machine import running
+from tests.lab.vendor.bare import DEPS, Bare
+
+_PID = "/run/rehearsal.pid"
+# An interrupt of the client would leave what runs in the container at work.
+_STOP = f"kill -INT $(cat {_PID}) && timeout 20 tail --pid=$(cat {_PID}) -f /dev/null"
+
+
+def rehearse(target: str, flags: Sequence[str]) -> int:
+    """Run `provision` with these flags there. Returns its exit status.
+
+    A machine that `lab up` has started is used and stays; else one is made, and removed after.
+    """
+    kept.choices(target)
+    json = "--json" in flags
+    command = ["./paddock", "provision", "--target", target, "--deps", DEPS, *flags]
+    with _machine(target, json=json) as machine:
+        said, status = _run(machine, command, json=json)
+        if status == MACHINE and machine.awaits_reboot():
+            _tell(text("rehearsal.reboot"), json=json)
+            machine.reboot()
+            said, status = _run(machine, command, json=json)
+    if said:
+        say(sys.stdout, said.rstrip())
+    return status
+
+
+@contextlib.contextmanager
+def _machine(target: str, *, json: bool) -> Iterator[Bare]:
+    """The machine to rehearse on; what it is stands in the first lines."""
+    one = kept.Kept(target)
+    if one in kept.machines():
+        _tell(text("rehearsal.kept", target=target, name=one.name), json=json)
+        yield one.bare
+        return
+    _tell(text("rehearsal.fresh", target=target), json=json)
+    with _fresh(target) as machine:
+        yield machine
+    _tell(text("rehearsal.removed", target=target), json=json)
+
+
+@contextlib.contextmanager
+def _fresh(target: str) -> Iterator[Bare]:
+    """A machine of this run alone. Nothing interrupts its removal."""
+    with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
+        one, folder = kept.Kept(target), Path(scratch)
+        made = kept.recipe(one, folder)
+        with running(made.image, *made.options) as machine:
+            try:
+                kept.prepare(machine, made, one, folder)
+                yield Bare(machine.name, deps=folder / "deps")
+            finally:
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+
+
+def _run(machine: Bare, command: Sequence[str], *, json: bool) -> tuple[str, int]:
+    """Run it with its output passed on; with `json` the output is returned instead."""
+    terminal = ["-it"] if sys.stdin.isatty() and sys.stdout.isatty() and not json else []
+    variables = {"PADDOCK_LANG": language(), "TERM": os.environ.get("TERM", "dumb")}
+    given = [f"--env={name}={value}" for name, value in variables.items()]
+    script = f'echo $$ >{_PID}; exec "$@"'
+    argv = ["docker", "exec", *terminal, *given, "-w", machine.checkout, machine.name,
+            "sh", "-c", script, "sh", *command]  # fmt: skip
+    try:
+        done = subprocess.run(
+            argv, stdout=subprocess.PIPE if json else None, text=True, check=False
+        )
+    except KeyboardInterrupt:
+        machine.run(_STOP)
+        raise
+    return done.stdout or "", done.returncode
+
+
+def _tell(line: str, *, json: bool) -> None:
+    """One line about the rehearsal, apart from a JSON document."""
+    say(sys.stderr if json else sys.stdout, line)
