@@ -6,10 +6,11 @@ Formats: PaddleNLP, slm/examples/benchmark/wiki_lambada/eval.py and paddlenlp/tr
 from __future__ import annotations
 
 import functools
+import math
 import re
 
 from checks.judge.numbers import number, whole
-from checks.judge.places import ON, spot_at, text_at, time_before
+from checks.judge.places import ON, spot_at, stamp, text_at
 from checks.judge.seen import MANY, Result, Seen
 from checks.judge.series import Point
 from checks.logs.window import Window
@@ -25,6 +26,7 @@ _STEPS = re.compile(r"'?interval_steps_per_second'?: ([\d.eE+-]+)")
 _RESULT = re.compile(
     r"avg loss: (\S+) \| ppl: (\S+) \| adjusted ppl: (\S+) \| token ratio: (\S+) \|"
 )
+_NOT_FINITE = ("nan", "inf", "-inf")
 _TOKENS = re.compile(r"Original Tokens: (\d+), Detokenized tokens: (\d+)")
 _TOTAL = re.compile(r"Total optimization steps = ([\d,]+)")
 
@@ -42,14 +44,14 @@ def evaluated(seen: Seen, window: Window, place: int, log: int) -> None:
     if loss is None or speed is None:
         seen.evals.unread = seen.evals.unread or where()
         return
-    seen.evals.add(Point(int(match[1]), loss, speed, time_before(window, place)), where)
+    seen.evals.add(Point(int(match[1]), loss, speed, stamp(window, place)), where)
 
 
 def trained(seen: Seen, window: Window, place: int, log: int) -> None:
     """A line of a training run's progress."""
-    begin = max(window.data.rfind(sign, max(place - _BACK, 0), place)
-                for sign in (b"loss: ", b"loss': "))  # fmt: skip
-    if begin < 0:
+    low = max(place - _BACK, 0)
+    begin = window.data.rfind(b"loss: ", low, place)
+    if begin < 0 and (begin := window.data.rfind(b"loss': ", low, place)) < 0:
         return
     text = text_at(window, begin, place + ON)
     match, where = _TRAIN.match(text), functools.partial(spot_at, window, begin, log)
@@ -59,27 +61,39 @@ def trained(seen: Seen, window: Window, place: int, log: int) -> None:
         seen.train.unread = seen.train.unread or where()
         return
     rest = text[match.end() :].partition("loss: ")[0]
-    seen.train.add(Point(step, loss, _speed(seen, step, rest), time_before(window, begin)), where)
+    seen.train.add(Point(step, loss, _speed(seen, step, rest), stamp(window, begin)), where)
 
 
 def _speed(seen: Seen, step: int, rest: str) -> float | None:
     """Steps per second: by the interval's length, since old releases print batches in their place.
 
-    Without the point before it the number of steps in the interval is not known.
+    Its steps are those since the point before; where some are left out, as many as before that.
     """
-    last, runtime, printed = seen.train.last, _RUNTIME.search(rest), _STEPS.search(rest)
-    seconds = number(runtime[1]) if runtime else None
-    if last and seconds and step > last.step:
-        return (step - last.step) / seconds
-    return number(printed[1]) if printed and not runtime else None
+    last, runtime = seen.train.last, _RUNTIME.search(rest)
+    if last and not seen.sampled:
+        seen.stride = step - last.step
+    if runtime is None:
+        printed = _STEPS.search(rest)
+        return number(printed[1]) if printed else None
+    seconds = number(runtime[1])
+    return seen.stride / seconds if seconds and seen.stride > 0 else None
+
+
+def not_finite(seen: Seen, window: Window, place: int, log: int) -> None:
+    """A loss that is no number: found in every line, also where only some lines are read."""
+    text, spot = text_at(window, place - 40, place + ON), spot_at(window, place, log)
+    if (match := _TRAIN.search(text)) and (loss := number(match[1])) is not None:
+        step = whole(match[2])
+        if seen.train.bad is None and step is not None and not math.isfinite(loss):
+            seen.train.bad = (Point(step, loss, None, b""), spot)
+    elif (match := _EVAL.search(text)) and seen.evals.bad is None and match[3] in _NOT_FINITE:
+        seen.evals.bad = (Point(int(match[1]), float(match[3]), None, b""), spot)
 
 
 def result(seen: Seen, window: Window, place: int, log: int) -> None:
     """The result line of an evaluation."""
-    spot, match = (
-        spot_at(window, place, log),
-        _RESULT.search(text_at(window, place, place + 2 * ON)),
-    )
+    spot = spot_at(window, place, log)
+    match = _RESULT.search(text_at(window, place, place + 2 * ON))
     if match is None:
         seen.result_begun = spot
     elif len(seen.results) < MANY:

@@ -144,7 +144,7 @@ def _steps(log: LogRead) -> Iterator[Reason]:
         return
     if series.falls and not series.mixed:
         yield failed("sum-falls", series.falls[1], step=series.falls[0].step)
-    yield from _clock(series.points if not log.sampled else [])
+    yield from _clock(series.points if not log.seen.sampled else [])
     result = next(iter(log.seen.results)) if len(log.seen.results) == 1 else None
     loss = number(result.loss) if result else None
     if result and loss is not None and math.isfinite(loss) and len(series.points) > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from checks.judge.numbers import clock
 from checks.logs.colours import uncoloured
 from checks.logs.telling import Spot
 from checks.logs.window import Window, shown
@@ -22,6 +21,6 @@ def spot_at(window: Window, place: int, log: int) -> Spot:
     return Spot.at(log, window, begin, shown(bytes(window.data[begin:end])))
 
 
-def time_before(window: Window, place: int) -> float | None:
-    """The last time that stands before a place, in its line or the one above."""
-    return clock(bytes(window.data[max(place - 160, 0) : place]))
+def stamp(window: Window, place: int) -> bytes:
+    """What stands before a place, long enough for a logger's time with its colours."""
+    return bytes(window.data[max(place - 96, 0) : place])

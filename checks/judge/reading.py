@@ -14,8 +14,8 @@ from checks.logs.search import Searcher
 from checks.logs.telling import Telling
 from checks.logs.window import Window
 
-WHOLE = 20_000  # lines of interest that are all read; from then on some of each piece
-_SOME = 24  # at the beginning of a piece, and as many at its end, for each word
+WHOLE = 5_000  # lines of interest that are all read; from then on some of each piece
+_SOME = 4  # at the beginning of a piece, and as many at its end, for each word
 _EDGE = 4096  # bytes kept of a log's beginning and end
 
 
@@ -27,11 +27,6 @@ class Watcher:
         self._log = log
         self._taken = 0
 
-    @property
-    def sampled(self) -> bool:
-        """Whether the log has more lines of interest than were read."""
-        return self._taken >= WHOLE
-
     def look(self, window: Window, held: Collection[bytes]) -> None:
         """Take what stands behind the words that a window holds, in the order of the log."""
         takers = anchors()
@@ -41,6 +36,7 @@ class Watcher:
         for place, word in places:
             takers[word](self.seen, window, place, self._log)
         self._taken += len(places)
+        self.seen.sampled = self._taken >= WHOLE
         if FALLBACK in held:
             self.seen.fallback += window.data.count(FALLBACK, window.start, window.stop)
         self._edges(window)
@@ -55,7 +51,7 @@ class Watcher:
 
     def _places(self, window: Window, word: bytes) -> Iterable[int]:
         """Where a word stands: everywhere, or once the log has shown many, at both ends only."""
-        if not self.sampled:
+        if not self.seen.sampled:
             return _all(window, word)
         places, last = [], window.start
         for place in _all(window, word):
@@ -89,7 +85,6 @@ class LogRead(NamedTuple):
     seen: Seen
     finds: dict[str, Find]
     telling: Telling
-    sampled: bool
     when: dict[str, float | None]
 
 
@@ -112,7 +107,7 @@ class Reading(Scan):
         self._when = when
         try:
             super().log(name)
-            parts = (watcher.seen, self.finds, self.telling, watcher.sampled, when)
+            parts = (watcher.seen, self.finds, self.telling, when)
             self.logs.append(LogRead(name, *parts))
         finally:
             self.finds = _joined(before, self.finds)

@@ -53,6 +53,7 @@ class Seen:
     """One log. `proofs` and `ends`: for each device the first line that shows it.
 
     `passes`: for each fusion pass that ran how many places it changed, None where that is not told.
+    `stride`: steps from one line of figures to the next; `sampled`: not all of them were read.
     `outputs`: how many characters each sample answer has. `head` and `tail` are its outer bytes.
     """
 
@@ -63,6 +64,8 @@ class Seen:
     result_begun: Spot | None = None
     tokens: tuple[int, int] | None = None
     total: int | None = None
+    stride: int = 0
+    sampled: bool = False
     ended: Spot | None = None
     proofs: dict[str, Spot] = field(default_factory=dict)
     ends: dict[str, Spot] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from checks.judge.numbers import elapsed
+from checks.judge.numbers import clock, elapsed
 from checks.logs.telling import Spot
 
 MOST = 4096  # points that are kept; then every second one of the middle goes
@@ -17,12 +17,17 @@ _RECENT = 20
 
 
 class Point(NamedTuple):
-    """One line of figures: speed in steps per second, time in seconds within the year."""
+    """One line of figures: speed in steps per second; `stamp` is what stands before them."""
 
     step: int
     loss: float
     speed: float | None
-    time: float | None
+    stamp: bytes
+
+    @property
+    def time(self) -> float | None:
+        """When it was written, in seconds within the year. Few points are ever asked for it."""
+        return clock(self.stamp)
 
 
 class Series:

@@ -152,6 +152,9 @@ FALLBACK: Final = b"fallbacking to CPU"  # only counted: one line for each call 
 _FIXED: Final[dict[bytes, Taker]] = {
     b", batch: ": figures.evaluated,
     b"global_step": figures.trained,
+    b"loss: nan": figures.not_finite,
+    b"loss: inf": figures.not_finite,
+    b"loss: -inf": figures.not_finite,
     b"validation results on": figures.result,
     b"Original Tokens: ": figures.tokens,
     b"Total optimization steps": figures.total,

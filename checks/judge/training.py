@@ -74,7 +74,7 @@ def _end(log: LogRead) -> Iterator[Reason]:
     """Whether the run came to its end."""
     last, total = log.seen.train.last, log.seen.total
     step = last.step if last else 0
-    if log.seen.ended and (total is None or step >= total or log.sampled):
+    if log.seen.ended and (total is None or step >= total or log.seen.sampled):
         yield holds("steps-done", log.seen.ended, step=step)
     elif log.seen.ended:
         yield warning("steps-fewer", log.seen.ended, step=step, total=total)

@@ -29,7 +29,7 @@ GCU_END = [glog(1540, "runtime.cc:130] Backend GCU finalize device:0"),
 NPU_BEGIN = glog(0, "init.cc:242] CustomDevice: npu, visible devices count: 8")
 
 
-def evaluation(
+def evaluation(  # noqa: PLR0913, PLR0917 - each is a property of a log
     loss: float = 2.5483, begin: int = 0, colour: bool = False, speed: float = 1.42,
     device: bool = True, tokens: int = TOKENS, words: int = WORDS,
 ) -> list[str]:  # fmt: skip
@@ -62,7 +62,7 @@ def step_line(
     )
 
 
-def training(
+def training(  # noqa: PLR0913, PLR0917
     losses: Sequence[float | str] | None = None, total: int = 100, end: bool = True,
     device: bool = True, took: float = 20.0, colour: bool = False,
 ) -> list[str]:  # fmt: skip

@@ -44,8 +44,8 @@ def test_figures_on_several_lines_and_as_a_dictionary(judged: Judge) -> None:
         (training([2.5 + n / 100 for n in range(100)]), "failed", "rises"),
         (training([2.5] * 100), "failed", "stuck"),
         (training([2.5 + (n % 2) / 1000 for n in range(100)]), "unknown", "flat"),
-        (training([2.4, 2.3, "nan", "nan"] + [2.0] * 96), "failed", "not-finite"),
-        (training([2.4, 2.3, "inf"] + [2.0] * 97), "failed", "not-finite"),
+        (training(["nan" if n in (2, 3) else 2.0 for n in range(100)]), "failed", "not-finite"),
+        (training(["inf" if n == 50 else 2.0 for n in range(100)]), "failed", "not-finite"),
         (training([2.4, 2.3, 2.2], total=3), "unknown", "few-steps"),
         (training([round(2.4 - n / 100, 4) for n in range(60)], end=False), "unknown", "steps-cut"),
         (training(device=False), "unknown", "device-missing"),
@@ -130,3 +130,16 @@ def test_what_the_graph_engine_fused(judged: Judge) -> None:
 def test_nothing_to_judge(judged: Judge) -> None:
     found = judged(["all is well", header(3) + "hello", step_line(1, 2.0, 1)[:30]])
     assert (found.verdicts, found.outcome, found.status) == ([], "unknown", 12)
+
+
+def test_of_a_talkative_log_some_lines_are_read_and_nan_is_found(judged: Judge) -> None:
+    losses: list[float | str] = [round(2.4 - n * 1e-5, 6) for n in range(60_000)]
+    found = judged(training(losses, total=60_000, took=20.0))
+    assert found.reading.logs[0].seen.sampled
+    assert found.outcome == "passed"
+    assert only(found).figures["step"] == 60_000
+    assert only(found).figures["speed"] == 0.05  # not that of the steps left out
+    losses[41_234] = "nan"
+    found = judged(training(losses, total=60_000))
+    [cause] = [one for one in found.causes if one.key == "nan"]
+    assert (found.outcome, cause.values["step"]) == ("failed", 41_235)
