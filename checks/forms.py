@@ -34,7 +34,7 @@ def render(options: Options, form: str, choices: Mapping[str, str], *, privilege
     """
     if form not in FORMS:
         raise unknown_name("unknown-form", form, list(FORMS))
-    pour(sys.stdout, FORMS[form](_wanted(options, choices, privileged=privileged)))
+    pour(sys.stdout, FORMS[form](chosen(options, choices, privileged=privileged)))
     return 0
 
 
@@ -48,7 +48,7 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
     from provision.imaging.builder import builder
 
     began = time.monotonic()
-    wanted = _wanted(options, choices, privileged=False)
+    wanted = chosen(options, choices, privileged=False)
     found, tag = builder(choices["builder"] or "auto"), container.image(wanted)
     out = sys.stderr if json else sys.stdout
     say(out, text("image.title", image=tag, builder=found.kind))
@@ -68,7 +68,7 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
     return 0
 
 
-def _wanted(options: Options, choices: Mapping[str, str], *, privileged: bool) -> Wanted:
+def chosen(options: Options, choices: Mapping[str, str], *, privileged: bool) -> Wanted:
     """The stack and the choices, each of them checked. Raises PaddockError."""
     loaded = stack.load(options.stack or stack.stack_file(options.target))
     if not loaded.steps:
