@@ -38,14 +38,15 @@ def provision(
         ours = ("_", "target", "rehearse")
         return rehearsal.rehearse(target, {k: v for k, v in given.items() if k not in ours})
     from checks import bring
-    from provision.arguments import options, place
+    from provision.arguments import options
+    from provision.container.where import where
 
     chosen = options(
         target, release, stack, from_, only, offline, ca_bundle, index_url, jobs, deps=deps,
         unsupported_os=unsupported_os, accept_eula=accept_eula,
     )  # fmt: skip
     choices = {"image": image, "cards": cards, "name": name}
-    if place(in_, {**choices, "privileged": privileged}) == "container":
+    if where(in_, {**choices, "privileged": privileged}) == "container":
         from checks import containers
 
         wanted = containers.place(chosen, choices, privileged=privileged)
@@ -247,6 +248,18 @@ def fit(
 
 
 @command
+def tune(
+    _: Context, config: str = "", target: str = "s60", tp: str = "1", without: str = "",
+    undo: bool = False, json: bool = False,
+) -> int:  # fmt: skip
+    """Switch the fused operators on in a Llama model's config.json, or off again."""
+    from checks import tune as tuning
+    from provision.arguments import count, named
+
+    return tuning.tune(named(target), config, count("--tp", tp), without, undo=undo, json=json)
+
+
+@command
 def lock(_: Context, target: str = "loopback", release: str = "", stack: str = "") -> int:
     """Resolve the pins of a target and write its lock files."""
     from provision.arguments import options
@@ -286,7 +299,7 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit,
+    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit, tune,
     shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 

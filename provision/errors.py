@@ -23,6 +23,8 @@ STATUS: Final[dict[str, int]] = {
     "unknown-form": USAGE,
     "unknown-model": USAGE,
     "bad-model": USAGE,
+    "no-heads": USAGE,
+    "no-backup": USAGE,
     "no-base": USAGE,
     "bad-file": USAGE,
     "bad-command": USAGE,
@@ -118,6 +120,7 @@ STATUS: Final[dict[str, int]] = {
     "smoke-failed": SMOKE,
     "smoke-known": SMOKE,
     "busy": BUSY,
+    "tune-busy": BUSY,
     "interrupted": INTERRUPTED,
     "internal": INTERNAL,
 }

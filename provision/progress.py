@@ -149,6 +149,10 @@ class Live:
 
 def progress(*, json: bool) -> Progress:
     """The right one for where the output goes; with `json` standard output stays free for it."""
+    from provision import events
+
+    if events.wanted():
+        return events.Events(sys.stderr)
     if json:
         return Plain(sys.stderr)
     return Live() if sys.stdout.isatty() else Plain(sys.stdout)

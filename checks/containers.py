@@ -1,0 +1,153 @@
+"""`shell`, `status`, `down`: what happens to the containers that `provision` has made."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from checks.forms import chosen
+from provision import guard, stack
+from provision.console import show, show_json
+from provision.container import box, engine, images
+from provision.container.inside import Inside
+from provision.container.place import Place
+from provision.container.settings import DIGEST, IMAGE, TARGET, VOLUME, private
+from provision.engine import Options
+from provision.errors import PaddockError
+from provision.forms.wanted import HOME
+from provision.network import Network
+from provision.paths import state_dir
+from provision.site import Site
+from provision.words import text
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,100}")  # as the engine allows them
+SHELL = "shell"
+
+
+def provision(wanted: Place, *, dry_run: bool, yes: bool, json: bool) -> int:
+    """`provision --in container`. Returns the exit status."""
+    from checks import inside
+
+    if dry_run:
+        return inside.dry_run(wanted, json=json)
+    return inside.provision(wanted, yes=yes, json=json)
+
+
+def place(options: Options, choices: Mapping[str, str], *, privileged: bool) -> Place:
+    """The flags of `provision --in container` as checked values; "" is the default.
+
+    Raises PaddockError `bad-option`, `no-base`, `stack-*`, `unknown-*`.
+    """
+    name = choices["name"]
+    if name and not _NAME.fullmatch(name):
+        raise PaddockError("bad-option", option="--name", value=name, wanted=text("wanted.name"))
+    index = options.network.environment().get("UV_DEFAULT_INDEX", "")
+    if index.startswith("file:"):
+        raise PaddockError("bad-option", option="--index-url", value=index,
+                           wanted=text("wanted.served"))  # fmt: skip
+    image = choices["image"]
+    wanted = chosen(options, {"builder": "", "base": image, "image": image,
+                              "cards": choices["cards"], "machine": os.uname().machine},
+                    privileged=privileged)  # fmt: skip
+    return Place(options, wanted, name)
+
+
+def shell(target: str, command: str) -> int:
+    """A shell in the target's container, or one command; returns its exit status.
+
+    Raises PaddockError `no-container`, `no-client`, those of the engine.
+    """
+    client = engine.connect()
+    found = next(iter(box.ours(client, target)), None)
+    if found is None:
+        raise PaddockError("no-container", target=target)
+    box.start(found)
+    settings = stack.load(stack.stack_file(target)).settings
+    inside = Inside(client, found, HOME, settings or "")
+    variables = private(Network())
+    if command:
+        return inside.run(["sh", "-c", command], variables, _copy, f"{SHELL}-{os.getpid()}")
+    return _interactive(inside, variables)
+
+
+def _copy(out: bytes | None, err: bytes | None) -> None:
+    """Pass on what a command in the container writes, byte for byte."""
+    for stream, piece in ((sys.stdout, out), (sys.stderr, err)):
+        if piece:
+            stream.buffer.write(piece)
+            stream.buffer.flush()
+
+
+def _interactive(inside: Inside, variables: Mapping[str, str]) -> int:
+    """Become Docker's own client, which knows terminals; a value is passed by its name."""
+    program = shutil.which("docker")
+    if program is None:
+        raise PaddockError("no-client", container=inside.container.name)
+    terminal = ["--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+    names = [word for name in variables for word in ("--env", name)]
+    script = "command -v bash > /dev/null && exec bash; exec sh"
+    words = inside.command(["sh", "-c", script], f"{SHELL}-{os.getpid()}")
+    argv = ["docker", "exec", "--interactive", *terminal, *names, inside.container.name, *words]
+    sys.stdout.flush()
+    os.execve(program, argv, {**os.environ, **variables})  # noqa: S606
+    return 0
+
+
+def status(*, json: bool) -> int:
+    """Show the containers that this home has made. Returns 0."""
+    rows = [_row(one) for one in box.ours(engine.connect())]
+    if json:
+        show_json({"schema": "paddock/status/1", "containers": rows})
+        return 0
+    for row in rows:
+        show(text("status.row", **row))
+        show(text("status.image", **row))
+        show(text("status.cards", cards=row["cards"] or "-", devices=" ".join(row["devices"])))
+    if not rows:
+        show(text("status.none"))
+    return 0
+
+
+def _row(container: Any) -> dict[str, Any]:
+    """One container as JSON values."""
+    state = container.attrs["State"]
+    started = state["StartedAt"] if not state["StartedAt"].startswith("0001") else ""
+    return {
+        "container": container.name, "target": container.labels.get(TARGET, ""),
+        "state": state["Status"], "health": state.get("Health", {}).get("Status", "none"),
+        "since": (started if state["Running"] else state["FinishedAt"]) or "-",
+        "image": container.labels.get(IMAGE, ""), "digest": container.labels.get(DIGEST, ""),
+        "release": container.labels.get("paddock.release", ""),
+        "cards": container.labels.get("paddock.cards", ""),
+        "devices": [one["PathOnHost"] for one in container.attrs["HostConfig"]["Devices"] or ()],
+    }  # fmt: skip
+
+
+def down(target: str, *, json: bool, dry_run: bool = False) -> int:
+    """Remove the target's container, and say what is kept. Returns 0.
+
+    Raises PaddockError `busy`, those of the engine.
+    """
+    client = engine.connect()
+    with guard.signals():
+        if dry_run:
+            names = [one.name for one in box.ours(client, target)]
+        else:
+            with guard.exclusive(Site(target)):
+                found = box.ours(client, target)
+                box.remove(found)
+                names = [one.name for one in found]
+    if json:
+        show_json({"schema": "paddock/down/1", "target": target, "dry_run": dry_run,
+                   "removed": names})  # fmt: skip
+        return 0
+    for name in names:
+        show(text("down.would" if dry_run else "down.removed", name=name))
+    if not names:
+        show(text("down.nothing", target=target))
+    show(text("down.kept", record=images.record_file(), volume=VOLUME, state=state_dir() / target))
+    return 0

@@ -1,0 +1,164 @@
+"""`provision --in container` as a person meets it: the host's part, then the container's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from provision import guard
+from provision.console import consent, show, show_json
+from provision.container import box, engine, images, load
+from provision.container.place import Place
+from provision.container.settings import Settings, on_this_machine
+from provision.container.work import Work
+from provision.progress import Progress, duration, progress
+from provision.words import text
+
+Say = Callable[[str], None]
+
+
+def provision(place: Place, *, yes: bool, json: bool) -> int:
+    """Bring the stack to the wanted state in a container and prove it. Returns the exit status.
+
+    Raises PaddockError: `busy`, those of the engine, what a step meets, `smoke-failed`.
+    """
+    began = time.monotonic()
+    say: Say = (lambda line: None) if json else show
+    place.check()
+    client = engine.connect()
+    _on_host(place, say, yes=yes, json=json)
+    there = next(iter(box.ours(client, place.options.target)), None)
+    name = there.name if there else place.name
+    say(text("inside.title", target=place.options.target, container=name))
+    with guard.exclusive(place.options.site), guard.signals(), progress(json=json) as shown:
+        for line in plan_lines(place):
+            say(line)
+        image, digest = _image(place, client, shown)
+        work = _started(place, client, place.settings(image, digest), shown)
+        if work.clear():
+            say(text("inside.cleared"))
+        load.load(work.inside, place.wanted, place.options.deps)
+        work.packages()
+        done = work.steps()
+        smoke = None if not place.proves or work.proved() else work.prove()
+    seconds = time.monotonic() - began
+    if json:
+        show_json(done | {"place": "container", "container": name, "image": place.image.name,
+                          "digest": digest, "smoke": smoke, "seconds": round(seconds, 3),
+                          "changed": done["changed"] or smoke is not None})  # fmt: skip
+        return 0
+    for line in _ending(place, work, done, smoke, duration(seconds)):
+        say(line)
+    return 0
+
+
+def dry_run(place: Place, *, json: bool) -> int:
+    """Show what would be done. Nothing is changed, and no engine is asked."""
+    place.check()
+    if json:
+        made = place.settings().made
+        del made["image"]
+        show_json({
+            "schema": "paddock/container-plan/1", "target": place.options.target,
+            "release": place.wanted.release, "container": place.name, "image": place.image.name,
+            "digest": place.image.digest, **made, "steps": place.inside,
+            "host": place.outside, "left": place.left,
+        })  # fmt: skip
+        return 0
+    if place.outside:
+        from checks import bring
+
+        bring.dry_run(replace(place.options, only=tuple(place.outside)), json=False)
+    show(text("inside.title", target=place.options.target, container=place.name))
+    for line in plan_lines(place):
+        show(line)
+    return 0
+
+
+def plan_lines(place: Place) -> Iterator[str]:
+    """The image, what the container gets of the machine and why, and which step is whose."""
+    image, made = place.image, place.settings().made
+    kind = "recorded" if image.recorded else "pinned" if image.digest else "first"
+    yield text(f"inside.image.{kind}", image=image.name, digest=image.digest)
+    mounts = made["mounts"]
+    assert isinstance(made["devices"], list) and isinstance(mounts, dict)  # noqa: S101
+    yield text("inside.gets", devices=" ".join(made["devices"]) or "-",
+               mounts=" ".join(mounts) or "-")  # fmt: skip
+    variable = on_this_machine(place.options.network)
+    yield text("inside.network.host", variable=variable) if variable else text("inside.network.own")
+    if place.wanted.privileged:
+        yield text("inside.privileged")
+    comma = text("plan.comma")
+    yield text("inside.steps", steps=comma.join(place.inside) or "-")
+    if place.left:
+        yield text("inside.left", steps=comma.join(place.left))
+
+
+def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
+    """The steps that belong to the host: they hold, or they run there as ever."""
+    if not place.outside:
+        return
+    from checks.chain import Face, carry_out
+
+    say(text("inside.host"))
+    options = replace(place.options, only=tuple(place.outside))
+    if options.begin not in place.outside:
+        options = replace(options, begin=None)
+    carry_out(options, Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes)))
+
+
+def _image(place: Place, client: Any, shown: Progress) -> tuple[str, str]:
+    """The image's ID and digest; a pull is shown as a step."""
+    if images.find(client, place.image):
+        return images.obtain(client, place.image, lambda line: None)
+    step, began = "image/pull", time.monotonic()
+    shown.started(step)
+    try:
+        found = images.obtain(client, place.image, lambda line: shown.line(step, line))
+    except BaseException:
+        shown.failed(step)
+        raise
+    shown.finished(step, time.monotonic() - began)
+    return found
+
+
+def _started(place: Place, client: Any, settings: Settings, shown: Progress) -> Work:
+    """The container, running; where it has to be made or started, that is shown as a step."""
+    step, began = "container/start", time.monotonic()
+    found = box.fitting(client, settings)
+    if new := found is None or found.status != "running":
+        shown.started(step)
+    try:
+        inside = box.running(client, settings, found)
+    except BaseException:
+        shown.failed(step)
+        raise
+    if new:
+        shown.finished(step, time.monotonic() - began)
+    log = place.options.site.logs / time.strftime("container-%Y%m%d-%H%M%S.log")
+    return Work(place, inside, shown, Path(log))
+
+
+def _ending(
+    place: Place, work: Work, done: dict[str, Any], smoke: dict[str, Any] | None, took: str
+) -> Iterator[str]:
+    """The smoke levels, then how the run ended and what can be typed next."""
+    if smoke:
+        import msgspec
+
+        from checks.smoke.report import SmokeReport
+        from checks.smoke.show import level_lines
+
+        for level in msgspec.convert(smoke, SmokeReport).levels:
+            yield from level_lines(level)
+    if not done["changed"] and not smoke:
+        yield text("provision.nothing", count=len(place.inside), time=took)
+        return
+    yield text("provision.only" if place.options.only else "provision.done",
+               time=took, log=work.log)  # fmt: skip
+    if not place.options.only and not place.proves:
+        yield text("provision.unproved")
+    yield text("inside.next", target=place.options.target)

@@ -1,0 +1,1 @@
+"""The place "container": one container for each target, made by the engine that is here."""

@@ -1,0 +1,86 @@
+"""Commands in a container: their output as it comes, their true exit status, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from provision.container.engine import translated
+from provision.errors import PaddockError
+from provision.render import render
+
+_MARK = "PADDOCK_INSIDE"
+_PATIENCE = 150  # tenths of a second: a run that is asked to end first ends its own processes
+
+Listen = Callable[["bytes | None", "bytes | None"], None]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A container that runs. `home` is Paddock's folder in it, `settings` are scripts of the vendor
+    that a shell sources before Paddle starts."""
+
+    client: Any
+    container: Any
+    home: Path
+    settings: Sequence[str]
+
+    def run(
+        self, words: Sequence[str], variables: Mapping[str, str], listen: Listen, mark: str
+    ) -> int:
+        """Run a command to its end; `listen` gets pieces of standard output and of errors.
+
+        Whatever ends this call ends the command too. `mark` names the run: a later one of the
+        same name can `end` it. Raises PaddockError `container-died`, `engine-lost`.
+        """
+        api, began = self.client.api, self.started()
+        try:
+            with translated(container=self.container.name):
+                made = api.exec_create(
+                    self.container.id, self.command(words, mark), user="0:0",
+                    environment={**variables, _MARK: mark},
+                )["Id"]  # fmt: skip
+                for out, err in api.exec_start(made, stream=True, demux=True):
+                    listen(out, err)
+        except KeyboardInterrupt:
+            self.end(mark)  # the end of the stream would leave the command at work
+            raise
+        return self._status(made, began)
+
+    def command(self, words: Sequence[str], mark: str) -> list[str]:
+        """The argument list that runs this command, marked, with the vendor's settings."""
+        values = {"settings": list(self.settings), "marks": self.home / "running", "mark": mark}
+        # The settings of the vendors are written for bash, which their images have.
+        shell = "bash" if self.settings else "sh"
+        return [shell, "-c", render("container/inside.sh.j2", values), shell, *words]
+
+    def _status(self, made: str, began: str) -> int:
+        """The exit status. A stream that just ends may be the end of the container."""
+        with translated(container=self.container.name):
+            status = self.client.api.exec_inspect(made)["ExitCode"]
+            now, state = self.started(), self.container.attrs["State"]
+        if status is None or now != began or not state["Running"]:
+            raise PaddockError(
+                "container-died",
+                container=self.container.name,
+                what=state.get("Error") or f"{state['Status']} {state['ExitCode']}",
+            )
+        return int(status)
+
+    def started(self) -> str:
+        """When the container was last started."""
+        with translated(container=self.container.name):
+            self.container.reload()
+        return str(self.container.attrs["State"]["StartedAt"])
+
+    def end(self, mark: str) -> bool:
+        """End what a run of this name has left at work; returns whether there was anything."""
+        script = render("container/end.sh.j2", {
+            "variable": _MARK, "mark": mark, "marks": self.home / "running",
+            "patience": _PATIENCE,
+        })  # fmt: skip
+        with translated(container=self.container.name):
+            done = self.container.exec_run(["sh", "-c", script], user="0:0")
+        return bool(done.output.endswith(b"ended\n"))
