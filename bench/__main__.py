@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bench import again, cards, cold, explain, fit, judge, rebuild, start
+from bench import again, cards, cold, explain, fit, judge, rebuild, start, wheel
 from bench.cost import CommandFailed
 from bench.result import Result
 
@@ -20,6 +20,7 @@ MEASURES: Final[dict[str, Measure]] = {
     "doctor": start.doctor,
     "cards": cards.cards,
     "explain": explain.explain,
+    "wheel": wheel.wheel,
     "fit": fit.fit,
     "judge": judge.judge,
     "again": again.provision_again,

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from checks.accelerator_known import summary
-from checks.doctor import Report
 from checks.finding import Finding, gib
 from checks.report_origin import files, origin
 from provision.facts.settings import printable
 from provision.facts.snapshot import Facts, Unread
 from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.doctor import Report
 
 SCHEMA = "paddock/doctor/1"
 HEALTHY, WARNINGS, ERRORS, UNKNOWN = 0, 10, 11, 12

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from checks.doctor import Report
 from checks.finding import moment
 from provision.facts.settings import printable
 from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.doctor import Report
 
 _SHOWN = 20  # names of files
 

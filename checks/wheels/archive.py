@@ -15,6 +15,9 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import cast
 
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
 from provision.errors import PaddockError
 from provision.facts import small
 
@@ -22,9 +25,10 @@ _DIRECTORY = 6 << 20  # bytes of an archive's table of contents; that of torch h
 _FREE, _RATIO = 256 << 20, 100  # bytes that may be packed however well; a real library packs 4 to 1
 _HEADER = 30  # bytes before the name of a member
 _ENCRYPTED = 0x1
-_PIECE = 256 << 10  # bytes that are read at once
-_MOST = 1 << 20  # bytes that are unpacked at once
-DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
+_PACKED = 256 << 10  # bytes that are unpacked at once
+_MOST = 1 << 20  # bytes of content at once
+_UNPACKING = cast(type[Exception], IsalError)  # its stub takes the class for an instance
+DAMAGED = (zipfile.BadZipFile, _UNPACKING, NotImplementedError, EOFError, ValueError)
 
 
 class UnsafeError(Exception):
@@ -135,8 +139,9 @@ def pieces(whole: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     start = info.header_offset + _HEADER + names
     left = info.file_size
-    packed = _packed(whole, start, info.compress_size)
-    for piece in packed if info.compress_type == zipfile.ZIP_STORED else _unpacked(packed, info):
+    is_plain = info.compress_type == zipfile.ZIP_STORED
+    packed = _packed(whole, start, info.compress_size, _MOST if is_plain else _PACKED)
+    for piece in packed if is_plain else _unpacked(packed, info):
         left -= len(piece)
         if left < 0:
             break
@@ -145,13 +150,13 @@ def pieces(whole: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
         raise zipfile.BadZipFile(f"{info.filename}: not {info.file_size:,} bytes")
 
 
-def _packed(whole: zipfile.ZipFile, start: int, size: int) -> Iterator[bytes]:
+def _packed(whole: zipfile.ZipFile, start: int, size: int, most: int) -> Iterator[bytes]:
     """The bytes of a member as they stand in the archive."""
     stream = whole.fp
     assert stream is not None  # noqa: S101 - it is open
     while size > 0:
         stream.seek(start)  # somebody may have read elsewhere meanwhile
-        piece = stream.read(min(size, _PIECE))
+        piece = stream.read(min(size, most))
         if not piece:
             raise EOFError("the archive is cut short")
         yield piece
@@ -162,7 +167,7 @@ def _unpacked(packed: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]
     """What deflated bytes become, never much at once. Raises NotImplementedError for other ways."""
     if info.compress_type != zipfile.ZIP_DEFLATED:
         raise NotImplementedError(f"{info.filename}: compression {info.compress_type}")
-    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    unpacker = isal_zlib.decompressobj(-zlib.MAX_WBITS)  # two to three times as fast
     for piece in packed:
         rest = piece
         while rest and not unpacker.eof:

@@ -8,13 +8,13 @@ import hashlib
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
+from isal import isal_zlib
 
 from checks.wheels import archive
 from checks.wheels.archive import UnsafeError
@@ -91,11 +91,11 @@ def _one(
     content = archive.pieces(whole, info)
     first = next(content, b"")
     kept = bool(_LIBRARY.search(info.filename)) or first.startswith(_MAGIC)
-    check = [zlib.crc32(b"")]
+    check = [isal_zlib.crc32(b"")]
 
     def count(piece: bytes) -> None:
         hasher.update(piece)
-        check[0] = zlib.crc32(piece, check[0])
+        check[0] = isal_zlib.crc32(piece, check[0])
 
     with ExitStack() as stack:
         takers = [count]
