@@ -74,11 +74,12 @@ def _nothing(
 
 def dry_run(options: engine.Options, *, json: bool) -> int:
     """Show the plan and its commands; nothing is changed or written."""
+    from provision.fetching import fetched
     from provision.plan import Wish, plan
     from provision.show import commands, plan_json, summary, table
 
     context = engine.prepare(options)
-    planned = plan(context, Wish(options.begin, options.only))
+    planned = fetched(plan(context, Wish(options.begin, options.only)), context)
     if json:
         show_json(plan_json(context, planned))
         return 0

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from checks.smoke.settings import settings_of
 from provision import engine, guard, seal
 from provision.errors import PaddockError
+from provision.fetching import fetched
 from provision.journal import Journal
+from provision.network import hidden
 from provision.plan import Planned, Wish, host_changes, plan
 from provision.progress import Progress
 from provision.show import summary
 from provision.steps.base import Context, Lack
-from provision.vendor import deps, kept
-from provision.vendor.unpack import unpack
-from provision.words import text
+from provision.vendor import kept, licences
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
@@ -65,17 +65,20 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
         settings = _settings(context, options)
-        planned = _unpacked(context, planned, options, face)
-        face.show(summary(planned))
+        work = fetched(planned, context)
+        face.show(summary(work))
         _permitted(context, planned, face)
+        for line in licences.accept(options.site, options.licences, options.folder):
+            face.show(line)
         with face.progress() as progress:
             runner = engine.runner(context, options, progress)
             if any(one.state != "satisfied" for one in planned):
                 seal.lift(options.site)
-                _execute(runner, planned)
+                _execute(runner, work)
             _told_later(planned, runner, options)
             report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
+        _note_healed(context, planned)
         stand_in = _stand_in(context) if settings else ""
         if not options.only and not stand_in:  # a seal would not tell of it
             engine.put_seal(context, options, planned)
@@ -95,6 +98,15 @@ def _stand_in(context: Context) -> str:
     return entry.stand_in if entry else ""
 
 
+def _note_healed(context: Context, planned: Sequence[Planned]) -> None:
+    """A step that failed and holds since the machine was rebooted is no unfinished one."""
+    journal = Journal(context.site.journal)
+    last = journal.last()
+    for one in planned:
+        if one.state == "satisfied" and one.name in last and last[one.name].event == "failed":
+            journal.record(one.name, "done", one.key)
+
+
 def _execute(runner: Runner, planned: list[Planned]) -> None:
     """Run the pending steps; the error of one that failed names its cause where that is known."""
     try:
@@ -103,19 +115,6 @@ def _execute(runner: Runner, planned: list[Planned]) -> None:
         from checks.known import explained
 
         raise explained(error) from None
-
-
-def _unpacked(
-    context: Context, planned: list[Planned], options: engine.Options, face: Face
-) -> list[Planned]:
-    """The plan after the archives that pending steps need were unpacked."""
-    pending = [one.step for one in planned if one.state == "pending"]
-    if not (archives := deps.archives(context, pending)):
-        return planned
-    for archive in archives:
-        face.show(text("package.unpacking", archive=archive))
-        unpack(archive, deps.place(archive, context))
-    return plan(context, Wish(options.begin, options.only))
 
 
 def _permitted(context: Context, planned: Sequence[Planned], face: Face) -> None:
@@ -137,7 +136,7 @@ def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Opti
         details = tuple(dict.fromkeys(line for lack in lacks for line in lack.details))
         details += tuple(error.part("what") for error in runner.postponed)
         files = ", ".join(lack.remedy for lack in lacks)
-        folder = options.deps or "DIR"
+        folder = options.deps or hidden(options.server) or "DIR"
         raise PaddockError(
             "package-missing", details, files=files, folder=folder, target=options.target
         )

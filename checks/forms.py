@@ -17,6 +17,7 @@ from provision.forms.dockerfile import SECRETS
 from provision.forms.registry import FORMS
 from provision.forms.wanted import MACHINES, Wanted
 from provision.imaging.builder import KINDS
+from provision.network import hidden
 from provision.progress import duration
 from provision.render import quote
 from provision.stream import pour, say
@@ -47,6 +48,10 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
     from provision.imaging.build import build
     from provision.imaging.builder import builder
 
+    if options.server:
+        wanted_here = text("wanted.folder")
+        raise PaddockError("bad-option", option="--deps", value=hidden(options.server),
+                           wanted=wanted_here)  # fmt: skip
     began = time.monotonic()
     wanted = chosen(options, choices, privileged=False)
     found, tag = builder(choices["builder"] or "auto"), container.image(wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from provision.engine import Options
@@ -15,7 +16,7 @@ from provision.words import text
 def options(
     target: str, release: str = "", stack: str = "", begin: str = "", only: str = "",
     offline: bool = False, ca_bundle: str = "", index_url: str = "", jobs: str = "",
-    flag: str = "target", deps: str = "", unsupported_os: bool = False,
+    flag: str = "target", deps: str = "", unsupported_os: bool = False, accept_eula: str = "",
 ) -> Options:  # fmt: skip
     """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
 
@@ -43,9 +44,31 @@ def options(
         only=tuple(name.strip() for name in only.split(",") if name.strip()),
         network=network,
         jobs=count("--jobs", jobs) if jobs else os.cpu_count() or 1,
-        deps=_folder("--deps", deps) if deps else None,
+        deps=_folder("--deps", deps) if deps and not is_server(deps) else None,
+        server=_server(deps) if is_server(deps) else "",
+        licences=frozenset(name.strip() for name in accept_eula.split(",") if name.strip()),
         any_system=unsupported_os,
     )
+
+
+def is_server(deps: str) -> bool:
+    """Whether `--deps` names a server, not a folder."""
+    return "://" in deps
+
+
+def _server(url: str) -> str:
+    """An address of a server. Raises PaddockError `bad-option`."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_fit = False
+    if not is_fit or re.search(r"[\s\x00-\x1f\\]", url):
+        wanted = text("wanted.server")
+        raise PaddockError("bad-option", option="--deps", value=hidden(url), wanted=wanted)
+    return url
 
 
 def _folder(option: str, value: str) -> Path:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from provision.progress import Progress
     from provision.run import Runner
     from provision.steps.base import Context
+    from provision.vendor.remote import Remote
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Options:
     jobs: int = 1
     deps: Path | None = None
     any_system: bool = False
+    server: str = ""
+    """The address of a server with vendors' packages, with its password if it has one."""
+    licences: frozenset[str] = frozenset()
+    """The names of licences that the person accepts."""
 
     @property
     def site(self) -> Site:
@@ -65,7 +70,8 @@ def holding(options: Options) -> int | None:
 def prepare(options: Options) -> Context:
     """The stack, and the facts that a plan needs.
 
-    Raises PaddockError of the classes `stack-*`, `unknown-*`, and `no-steps`.
+    Raises PaddockError of the classes `stack-*`, `unknown-*`, `no-steps`, and `bad-option` for a
+    licence that no package of the target has.
     """
     from provision import stack
     from provision.facts.pythons import bounds, interpreters
@@ -79,7 +85,22 @@ def prepare(options: Options) -> Context:
     return Context(
         loaded, options.folder, release, options.site, found[0] if found else None,
         "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,
+        remote=_remote(options),
     )  # fmt: skip
+
+
+def _remote(options: Options) -> Remote:
+    """Where packages may be downloaded from. Raises PaddockError `bad-option`."""
+    from provision.vendor import licences
+    from provision.vendor.remote import Remote
+
+    licences.check(options.licences, options.folder)
+    accepted = options.licences | licences.accepted(options.site)
+    if not options.server:
+        return Remote(None, accepted, options.network.offline)
+    from provision.vendor.server import Server
+
+    return Remote(Server(options.server, options.network), accepted, options.network.offline)
 
 
 def runner(context: Context, options: Options, progress: Progress) -> Runner:

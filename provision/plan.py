@@ -38,6 +38,8 @@ class Planned:
     """What holds otherwise than wanted, so that the person has to agree."""
     clearing: str = ""
     """The step, itself or one it needs, that will remove what dependent steps have made."""
+    late: bool = False
+    """Whether its files only come during the run, so that its script is made when it starts."""
 
     @property
     def name(self) -> str:
@@ -107,6 +109,19 @@ def _one(
     to_do = Planned(step, "pending", reason, script, key, change=kind.change(step, context),
                     clearing=clearing)  # fmt: skip
     return _hindered(to_do, context, needs)
+
+
+def renewed(one: Planned, context: Context) -> Planned:
+    """A step of a plan as it is now that what it was waiting for is here.
+
+    Raises PaddockError where it lacks something all the same, or has got what must not be used.
+    """
+    if lack := one.kind.blocked(one.step, context):
+        raise PaddockError(
+            lack.code, lack.details, step=one.name, remedy=lack.remedy, file=lack.remedy,
+            files=lack.remedy, folder=context.deps or "DIR", target=context.stack.target,
+        )  # fmt: skip
+    return replace(one, script=render(one.kind.template, one.kind.values(one.step, context)))
 
 
 def _hindered(to_do: Planned, context: Context, needs: list[Planned]) -> Planned:

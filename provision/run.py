@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
 from provision.orphans import MARK
-from provision.plan import Planned
+from provision.plan import Planned, renewed
 from provision.process import Outcome, Processes, Stopped
 from provision.progress import Progress
 from provision.steps.base import Context, NotSo
@@ -22,7 +22,7 @@ from provision.symptoms import classify
 from provision.tools import uv
 
 # Errors of a step that do not keep the steps that can do without it from going on.
-_LATER = ("reboot-needed",)
+_LATER = ("reboot-needed", "package-missing")
 # These would send a step's Python or Paddle elsewhere than its own environment.
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "CUSTOM_DEVICE_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
 
@@ -74,13 +74,14 @@ class Runner:
         passes through after what runs was ended and noted as interrupted.
         """
         waiting = {one.name: one for one in steps if one.state == "pending"}
-        running: dict[Future[None], str] = {}
+        running: dict[Future[None], Planned] = {}
         self.logs.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(max_workers=max(len(waiting), 1)) as pool:
             try:
                 while waiting or running:
-                    for one in _ready(waiting, running.values()):
-                        running[pool.submit(self._step, waiting.pop(one.name))] = one.name
+                    busy = {*waiting, *(one.name for one in running.values())}
+                    for one in _ready(waiting, busy):
+                        running[pool.submit(self._step, waiting.pop(one.name))] = one
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
                         self._ended(future, running.pop(future), waiting)
@@ -88,27 +89,30 @@ class Runner:
                 self.processes.stop()
                 raise
 
-    def _ended(self, future: Future[None], name: str, waiting: dict[str, Planned]) -> None:
+    def _ended(self, future: Future[None], ended: Planned, waiting: dict[str, Planned]) -> None:
         """Raise the step's error, or keep it for later and leave out what needs the step."""
         try:
             future.result()
         except PaddockError as error:
-            if error.code not in _LATER:
+            if error.code not in _LATER and not ended.kind.can_wait:
                 raise
             self.postponed.append(error)
-            out = {name}
+            out = {ended.name}
             for one in list(waiting.values()):
                 if out & set(one.step.needs):
                     out.add(waiting.pop(one.name).name)
 
     def _step(self, one: Planned) -> None:
         """Run one step, verify it, and note each of both in the journal."""
+        if one.late:
+            one = renewed(one, self.context)
         journal = Journal(self.context.site.journal)
         log = self.logs / (one.name.replace("/", "-") + ".log")
         script = self.context.site.state / "scripts" / (one.name.replace("/", "-") + ".sh")
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_bytes(os.fsencode(one.script))  # paths in the bytes that the system has
-        variables = {**self.variables, MARK: f"{self.settings.run}/{one.name}"}
+        own = one.kind.variables(one.step, self.context)
+        variables = {**self.variables, **own, MARK: f"{self.settings.run}/{one.name}"}
         journal.record(one.name, "start", one.key, run=self.settings.run, log=str(log))
         self.progress.started(one.name)
         began = time.monotonic()
@@ -144,7 +148,6 @@ class Runner:
             ) from None
 
 
-def _ready(waiting: Mapping[str, Planned], running: Iterable[str]) -> list[Planned]:
+def _ready(waiting: Mapping[str, Planned], busy: Collection[str]) -> list[Planned]:
     """The waiting steps for which nothing that they come after is waiting or running."""
-    busy = {*waiting, *running}
-    return [one for one in waiting.values() if not busy & {*one.step.needs, *one.step.after}]
+    return [one for one in waiting.values() if not {*one.step.needs, *one.step.after} & {*busy}]

@@ -67,6 +67,16 @@ class Site:
         return cache_dir() / "unpacked" / self.target
 
     @property
+    def downloads(self) -> Path:
+        """The packages that were downloaded from vendors or from a server of one's own."""
+        return cache_dir() / "downloads" / self.target
+
+    @property
+    def licences(self) -> Path:
+        """The licences that the person has accepted, a line each."""
+        return self.state / "licences"
+
+    @property
     def trusted(self) -> Path:
         """The digests of the vendors' files that were used, as `sha256sum` writes them."""
         return self.state / "trusted.sha256"
@@ -97,4 +107,4 @@ class Site:
     @property
     def made(self) -> list[Path]:
         """Every folder that `--undo` removes."""
-        return [self.env, self.wheels, self.builds, self.unpacked]
+        return [self.env, self.wheels, self.builds, self.unpacked, self.downloads]

@@ -29,6 +29,7 @@ Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal[
     "toolchain", "venv", "packages", "wheel", "install",
     "card", "system", "account", "vendor", "debs", "given", "loaded",
+    "fetch",
 ]  # fmt: skip
 
 
@@ -203,6 +204,8 @@ def _problems(step: Step, seen: Mapping[str, Step]) -> Iterator[str]:
     """What is wrong with a step, given the ones before it."""
     if step.name in seen:
         yield "another step has this name"
+    if step.kind == "fetch":
+        yield "steps of kind `fetch` are made where they are wanted"
     sooner = (*step.needs, *step.after, *step.wheels)
     yield from (f"`{n}` is no earlier step" for n in sooner if n not in seen)
     for wanted in _WANTED.get(step.kind, ()):

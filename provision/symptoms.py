@@ -13,6 +13,8 @@ from typing import Final
 SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"No space left on device|os error 28\b|Disk quota exceeded", "disk-full"),
     (r"Read-only file system|os error 30\b|Permission denied|os error 13\b", "read-only"),
+    (r"^paddock: (Not a directory|File exists|File name too long)", "read-only"),
+    (r"^paddock: (not the published file|refused):", "download-refused"),
     (r"list of missing tools", "tools-missing"),
     (r"^paddock: no end after", "step-hangs"),
     (r"^paddock: not the file of the plan", "package-unsound"),
@@ -20,6 +22,7 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"(device|card|driver|davinci)\b.*\b(is )?(busy|in use|occupied)\b", "card-busy"),
     (r"Hash mismatch|hashes do not match|DO NOT MATCH THE HASHES", "wrong-hash"),
     (r"invalid peer certificate|UnknownIssuer|CERTIFICATE_VERIFY_FAILED", "bad-certificate"),
+    (r"^paddock: no download:", "download-failed"),
     (r"network was disabled|network connectivity is disabled|--offline", "offline-missing"),
     (r"dns error|Temporary failure (in name resolution|resolving)|Could not resolve", "no-network"),
     (r"error sending request|Connection (refused|reset|timed out)|Failed to fetch", "no-network"),

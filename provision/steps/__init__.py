@@ -6,6 +6,7 @@ from provision.steps import (
     account,
     card,
     debs,
+    fetch,
     given,
     install,
     loaded,
@@ -29,6 +30,7 @@ KINDS: dict[str, Kind] = {
     "account": account.Account(),
     "vendor": vendor.Vendor(),
     "debs": debs.Debs(),
+    "fetch": fetch.Fetch(),
     "given": given.Given(),
     "loaded": loaded.Loaded(),
 }

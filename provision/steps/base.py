@@ -12,6 +12,7 @@ from typing import NamedTuple
 from provision.lock import lock_file
 from provision.site import Site
 from provision.stack import Layer, Stack, Step
+from provision.vendor.remote import Remote
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Context:
 
     `folder` holds the target's data, `interpreter` is the Python the environment is made from,
     `tag` that Python in the name of a wheel, such as `cp310`. `deps` is the folder with vendors'
-    packages; with `any_system` it does not matter which system this is.
+    packages, `remote` where others can be downloaded from; with `any_system` it does not matter
+    which system this is.
     """
 
     stack: Stack
@@ -32,6 +34,7 @@ class Context:
     deps: Path | None = None
     any_system: bool = False
     arch: str = field(default_factory=lambda: os.uname().machine)
+    remote: Remote = field(default_factory=Remote)
 
     def lock(self, layer: Layer) -> Path:
         """The lock file of a layer of this release."""
@@ -72,6 +75,8 @@ class Kind(ABC):
     """Whether a run that failed may have left what looks whole and is not."""
     follows = False
     """Whether it has to be seen again whenever a step that it needs has run."""
+    can_wait = False
+    """Whether what does not need it goes on when it has failed."""
     unverified = "step-unverified"
     """The error code for a script that ends well and has not done it."""
 
@@ -91,6 +96,10 @@ class Kind(ABC):
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """Files whose content decides the result."""
         return ()
+
+    def variables(self, step: Step, context: Context) -> Mapping[str, str]:
+        """What its script gets in its environment beside, and nobody else: secrets."""
+        return {}
 
     def identity(self, step: Step, context: Context, script: str) -> str:
         """What of its script decides the result."""

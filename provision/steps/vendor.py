@@ -11,6 +11,7 @@ from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Kind, Lack, NotSo
 from provision.vendor import deps, kept, trust
+from provision.vendor.public import published
 from provision.vendor.rows import Package, filled
 from provision.vendor.shown import shown
 from provision.words import text
@@ -103,19 +104,28 @@ def missing(packages: list[Package], context: Context) -> Lack | None:
         found = deps.find(package, context)
         if found and found.rivals:
             files = ", ".join(found.rivals)
-            raise PaddockError("package-several", files=files, folder=context.deps)
-        if found and not found.archive:
-            trust.checked(found.path, package, context.site)
+            raise PaddockError("package-several", files=files, folder=found.path.parent)
+        if found and found.is_here:
+            trust.checked(found.path, package, context.site, published(context.folder))
         elif not found and deps.wanted(package, context):
             gone.append(package)
     if not gone:
         return None
     names = [deps.wanted(package, context) or "" for package in gone]
-    details = tuple(
-        text("package.from", file=name, vendor=package.vendor, where=package.where)
-        for name, package in zip(names, gone, strict=True)
-    )
+    details = tuple(line for package in gone for line in _sources(package, context))
     return Lack("package-missing", ", ".join(names), later=True, details=details)
+
+
+def _sources(package: Package, context: Context) -> Iterator[str]:
+    """Where a package that is not there can be got."""
+    file = deps.wanted(package, context)
+    yield text("package.from", file=file, vendor=package.vendor, where=package.where)
+    if lock := deps.locked(package, context):
+        name, site, offer = lock
+        yield text("package.licence", file=offer.name, vendor=site.vendor, url=offer.url,
+                   title=site.title, licence=site.licence, name=name)  # fmt: skip
+    elif context.remote.offline:
+        yield text("package.offline", file=file)
 
 
 def notes(package: Package, context: Context) -> Iterator[str]:
@@ -123,10 +133,13 @@ def notes(package: Package, context: Context) -> Iterator[str]:
     found = deps.find(package, context)
     if found is None:
         return
-    if found.archive:
+    if found.offer:
+        yield text("package.download", url=found.offer.url)
+    elif found.archive:
         yield text("package.packed", archive=found.archive.name)
     else:
-        digest, is_known = trust.checked(found.path, package, context.site)
+        known = published(context.folder)
+        digest, is_known = trust.checked(found.path, package, context.site, known)
         if not is_known:
             yield text("package.trusted", file=found.path.name, digest=digest[:12])
     if found.others:

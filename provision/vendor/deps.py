@@ -1,18 +1,19 @@
-"""The folder of packages that the user has got: which file in it is the one that is wanted."""
+"""Which file is the one that is wanted: in the user's folder, downloaded, or to be downloaded."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from provision.vendor import unpack
+from provision.vendor.offer import Offer
 from provision.vendor.rows import Package, filled, matches, pattern
 
 if TYPE_CHECKING:
-    from provision.stack import Step
     from provision.steps.base import Context
+    from provision.vendor.public import Site
 
 # The first spelling is the one that is shown: the vendor's own for a file that is not there.
 _ARCH = {"x86_64": "x86-64|x86_64", "aarch64": "aarch64"}
@@ -22,13 +23,19 @@ _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 @dataclass(frozen=True)
 class Found:
     """A package's file. `others` are names of its other versions beside it, `rivals` of files that
-    would do as well; `archive` is what it still has to be unpacked from, and then `path` only says
-    where it is expected."""
+    would do as well; `archive` is what it still has to be unpacked from, `offer` what has to be
+    downloaded before; then `path` only says where it is expected."""
 
     path: Path
     others: tuple[str, ...] = ()
     archive: Path | None = None
     rivals: tuple[str, ...] = ()
+    offer: Offer | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be used as it is."""
+        return not (self.archive or self.offer)
 
 
 def known(context: Context) -> dict[str, str]:
@@ -44,16 +51,46 @@ def wanted(package: Package, context: Context) -> str | None:
 
 
 def find(package: Package, context: Context) -> Found | None:
-    """The file in the folder, or the archive that may hold it."""
+    """The file in the folder, the archive that may hold it, or what can be downloaded for it.
+
+    Raises PaddockError `server-failed`.
+    """
     expected = wanted(package, context)
-    if expected is None or context.deps is None:
+    if expected is None:
         return None
     files = list(_files(context))
     for name in package.names(known(context)):
         if matching := [one for one in files if pattern(name, known(context)).fullmatch(one.name)]:
             return _chosen(name, matching, files, context)
-    archive = next(iter(_archives(package, context)), None)
-    return Found(place(archive, context) / expected, (), archive) if archive else None
+    if archive := next(iter(_archives(package, context)), None):
+        return Found(place(archive, context) / expected, (), archive)
+    return _offered(package, expected, context)
+
+
+def _offered(package: Package, expected: str, context: Context) -> Found | None:
+    """What a server has: the file itself, else an archive of it."""
+    offers = list(context.remote.offers(context.folder))
+    for name in _names(package, context):
+        right = [one for one in offers if pattern(name, known(context)).fullmatch(one.name)]
+        if right:
+            names = sorted({one.name for one in right})
+            rivals = tuple(names) if "*" in name and len(names) > 1 else ()
+            file = expected if name in package.archives else right[0].name
+            return Found(context.site.downloads / file, rivals=rivals, offer=right[0])
+    return None
+
+
+def locked(package: Package, context: Context) -> tuple[str, Site, Offer] | None:
+    """Where a package could be downloaded from, were a licence accepted: by which name, whose."""
+    patterns = [pattern(name, known(context)) for name in _names(package, context)]
+    found = context.remote.locked(context.folder)
+    return next((one for one in found if any(p.fullmatch(one[2].name) for p in patterns)), None)
+
+
+def _names(package: Package, context: Context) -> list[str]:
+    """The names of the package, then of its archives."""
+    packed = [name for name in package.archives if matches(name, known(context))]
+    return [*package.names(known(context)), *packed]
 
 
 def _chosen(name: str, matching: list[Path], files: list[Path], context: Context) -> Found:
@@ -64,18 +101,9 @@ def _chosen(name: str, matching: list[Path], files: list[Path], context: Context
     return Found(matching[0], others, rivals=rivals)
 
 
-def archives(context: Context, steps: Iterable[Step]) -> list[Path]:
-    """What has to be unpacked for these steps."""
-    names = dict.fromkeys(name for step in steps for name in (step.package, *step.debs) if name)
-    found = (find(context.stack.packages[name], context) for name in names)
-    return list(dict.fromkeys(one.archive for one in found if one and one.archive))
-
-
 def place(archive: Path, context: Context) -> Path:
-    """Where an archive is unpacked: another archive of the same name lies elsewhere."""
-    status = archive.stat()
-    key = f"{archive.resolve()}\0{status.st_size}\0{status.st_mtime_ns}"
-    return context.site.unpacked / hashlib.sha256(key.encode()).hexdigest()[:16]
+    """Where an archive is unpacked."""
+    return unpack.place(archive, context.site.unpacked)
 
 
 def _others(name: str, context: Context, files: list[Path], chosen: Path) -> Iterator[str]:
@@ -87,7 +115,8 @@ def _others(name: str, context: Context, files: list[Path], chosen: Path) -> Ite
 
 
 def _files(context: Context) -> Iterator[Path]:
-    """The files of the folder, of the folders in it, and of the archives unpacked before."""
+    """The files of the folder, of the folders in it, of the archives unpacked before, and what was
+    downloaded before."""
     for archive in _all_archives(context):
         if (folder := place(archive, context)).is_dir():
             yield from sorted(path for path in folder.rglob("*") if path.is_file())
@@ -96,6 +125,7 @@ def _files(context: Context) -> Iterator[Path]:
             yield path
         elif path.is_dir():
             yield from (inner for inner in _listed(path) if inner.is_file())
+    yield from _listed(context.site.downloads)
 
 
 def _listed(folder: Path | None) -> list[Path]:
@@ -111,10 +141,11 @@ def _all_archives(context: Context) -> list[Path]:
 
 
 def _given(package: Package, context: Context) -> Iterator[Path]:
-    """The archives of a package that lie in the folder."""
+    """The archives of a package that lie in the folder, or were downloaded."""
+    there = [*_listed(context.deps), *_listed(context.site.downloads)]
     for name in package.archives:
         if archive := matches(name, known(context)):
-            yield from (path for path in _listed(context.deps) if archive.fullmatch(path.name))
+            yield from (path for path in there if archive.fullmatch(path.name))
 
 
 def _archives(package: Package, context: Context) -> list[Path]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.site import Site
 from provision.vendor.rows import Package
+from provision.vendor.unpack import seal
 
 
 def digest(path: Path) -> str:
@@ -36,18 +38,36 @@ def recorded(site: Site) -> dict[str, str]:
     return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}  # noqa: PLR2004
 
 
-def checked(path: Path, package: Package, site: Site) -> tuple[str, bool]:
-    """The digest of a file, and whether it was known before.
+def checked(
+    path: Path, package: Package, site: Site, published: Mapping[str, str] | None = None
+) -> tuple[str, bool]:
+    """The digest of a file, and whether it was known before: by itself, or by its archive's.
+
+    `published` are the digests of files and archives that the vendor tells, by name.
 
     Raises PaddockError `package-damaged` where the vendor publishes another, `package-changed`
     where another was used before.
     """
-    actual = digest(path)
-    published, used = package.sha256.get(path.name), recorded(site).get(path.name)
-    if published and published != actual:
-        reason = f"sha256 {actual[:12]}…, published {published[:12]}…"
+    actual, known = digest(path), published or {}
+    if _archive_of(path, site) in known.values():
+        return actual, True
+    told = package.sha256.get(path.name) or known.get(path.name)
+    used = recorded(site).get(path.name)
+    if told and told != actual:
+        reason = f"sha256 {actual[:12]}…, published {told[:12]}…"
         raise PaddockError("package-damaged", file=path, reason=reason)
-    if not published and used and used != actual:
+    if not told and used and used != actual:
         raise PaddockError("package-changed", file=path, record=site.trusted,
                            actual=actual[:12], used=used[:12])  # fmt: skip
-    return actual, bool(published or used)
+    return actual, bool(told or used)
+
+
+def _archive_of(path: Path, site: Site) -> str:
+    """The digest of the archive that a file was unpacked from; "" where it was not."""
+    if not path.is_relative_to(site.unpacked):
+        return ""
+    folder = site.unpacked / path.relative_to(site.unpacked).parts[0]
+    try:
+        return seal(folder).read_text(encoding="ascii")
+    except OSError:
+        return ""
