@@ -58,7 +58,8 @@ def _refuse(orders: Sequence[Order]) -> None:
 def _cell(wheel: Built, other: Built) -> Cell:
     """One wheel in the environment of another release."""
     recipe = wheel.work.recipe
-    found = trial.load(wheel.wheel, other.work.python.python, recipe.device, compute=True)
+    place = trial.Place(other.work.python.python)
+    found = trial.load(wheel.wheel, place, recipe.device, compute=True)
     return Cell(wheel.work.python.paddle, other.work.python.paddle, found.verdict, found.line)
 
 

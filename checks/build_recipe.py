@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from provision import guard
 from provision.errors import PaddockError
+from provision.orphans import end_orphans
 from provision.progress import Progress, duration
 from provision.wheels import store, trial
 from provision.wheels.make import Builder, fresh_logs
@@ -42,14 +44,29 @@ def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bo
     wanted = work(order.checked())
     if record := store.recall(wanted):
         return Built(wanted, record, False, None)
-    with guard.exclusive(order.site), guard.signals():
+    with guard.exclusive(order.site), guard.signals(), _marked(order) as logs:
         with progress() as shown:
-            builder = Builder(wanted, order.network, order.jobs, fresh_logs(order.site.state),
+            builder = Builder(wanted, order.network, order.jobs, logs,
                               shown, say)  # fmt: skip
             record = _explained(builder)
         made = Built(builder.work, record, True, _try(builder.work, record) if tried else None)
     _refuse_unfit(made)
     return made
+
+
+@contextlib.contextmanager
+def _marked(order: Order) -> Iterator[Path]:
+    """A new folder of logs, whose name marks what this build starts.
+
+    What a killed build has left running would go on to write into the same tree: it is ended.
+    """
+    note = order.site.state / "build"
+    if note.is_file():
+        end_orphans(note.read_text(encoding="utf-8"))
+    logs = fresh_logs(order.site.state)
+    note.write_text(logs.name, encoding="utf-8")
+    yield logs
+    note.unlink()
 
 
 def _explained(builder: Builder) -> store.Record:
@@ -66,8 +83,9 @@ def _try(work: Work, record: store.Record) -> trial.Trial | None:
     """Whether the plugin loads into the Paddle it is for; a device of its own has to compute."""
     if not work.recipe.library:
         return None
-    return trial.load(Path(record.wheel.path), work.python.python, work.recipe.device,
-                      compute=not work.recipe.pieces)  # fmt: skip
+    place = trial.Place(work.python.python, work.libraries())
+    wheel, device = Path(record.wheel.path), work.recipe.device
+    return trial.load(wheel, place, device, compute=not work.recipe.pieces)
 
 
 def _refuse_unfit(made: Built) -> None:
@@ -92,6 +110,7 @@ def lines(made: Built, began: float) -> list[str]:
     if made.trial:
         key = f"trial.{made.trial.verdict}"
         said.append(text("build.tried", verdict=text(key), release=made.work.python.paddle))
+        said += [f"      {made.trial.line}"] if made.trial.line else []
     return said
 
 
@@ -101,5 +120,6 @@ def as_json(made: Built) -> dict[str, object]:
         "backend": made.work.recipe.backend, "made": made.is_new, "key": made.record.key,
         "commit": made.work.source.commit or None, "paddle": made.work.python.paddle or None,
         "warnings": made.record.warnings, "seconds": made.record.seconds,
-        "trial": made.trial.verdict if made.trial else None, "log": made.record.log,
+        "trial": made.trial.verdict if made.trial else None,
+        "said": made.trial.line if made.trial else None, "log": made.record.log,
     }  # fmt: skip

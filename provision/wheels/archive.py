@@ -58,13 +58,16 @@ def _links(archive: Path) -> Iterator[tuple[str, str]]:
 
 
 def _link(archive: Path, folder: Path, name: str, leads: str) -> None:
-    """Make one link. Raises PaddockError `package-unsafe` where it leads out of the sources."""
-    end = posixpath.normpath(posixpath.join(posixpath.dirname(name), leads))
-    if leads.startswith("/") or end.startswith("..") or (folder / name).is_symlink():
-        raise PaddockError("package-unsafe", file=archive, member=name)
+    """Make one link. Raises PaddockError `package-unsafe` where it leads out of the sources.
+
+    None is made through another, and none climbs after it went down: then its text tells its end.
+    """
     place = folder / name
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if not place.parent.resolve().is_relative_to(folder.resolve()):
+    end = posixpath.normpath(posixpath.join(posixpath.dirname(name), leads))
+    climbs = posixpath.normpath(leads) != leads.rstrip("/").removeprefix("./")
+    through = any(up.is_symlink() for up in place.parents)
+    if leads.startswith("/") or end.startswith("..") or climbs or through:
         raise PaddockError("package-unsafe", file=archive, member=name)
+    place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
     place.symlink_to(leads)

@@ -11,9 +11,10 @@ from provision.progress import duration
 from provision.words import text
 
 _NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
-# gcc, clang, ld, cmake, Python, ninja; each with the word in its usual place.
+# gcc, clang, ld, cmake, Python; each with the word in its usual place. What ninja adds is a command
+# of thousands of characters.
 _ERROR = re.compile(
-    r"(?:\bfatal error: |(?:^|: |\s)error: |^CMake Error|undefined reference to |^FAILED: "
+    r"(?:\bfatal error: |(?:^|: |\s)error: |^CMake Error|undefined reference to "
     r"|^\w*(?:Error|Exception): |symbol lookup error|cannot find -l)"
 )
 _WARNING = re.compile(r"\bwarning: ")

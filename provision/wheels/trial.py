@@ -50,7 +50,14 @@ class Trial(msgspec.Struct, frozen=True):
     line: str
 
 
-def load(wheel: Path, python: Path, device: str, *, compute: bool, limit: float = LIMIT) -> Trial:
+class Place(msgspec.Struct, frozen=True):
+    """Where a plugin is loaded: the Python with Paddle, and the vendor's folders of libraries."""
+
+    python: Path
+    libraries: str = ""
+
+
+def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float = LIMIT) -> Trial:
     """Load the plugin of a wheel into the Paddle of an environment that has none of its own.
 
     With `compute` it has to give right results too. Takes at most `limit` seconds.
@@ -60,10 +67,17 @@ def load(wheel: Path, python: Path, device: str, *, compute: bool, limit: float 
             for name in archive.namelist():
                 if name.startswith("paddle_custom_device/"):
                     archive.extract(name, folder)
-        env = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": f"{folder}/paddle_custom_device",
-               "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}  # fmt: skip
-        argv: list[str | Path] = [python, "-W", "ignore", "-c", _PROBE, device, str(int(compute))]
-        return judge(run(argv, limit, env, cwd=Path(folder)), device, compute=compute)
+        argv: list[str | Path] = [place.python, "-W", "ignore", "-c", _PROBE, device]
+        answer = run([*argv, str(int(compute))], limit, _variables(folder, place), Path(folder))
+        return judge(answer, device, compute=compute)
+
+
+def _variables(folder: str, place: Place) -> dict[str, str]:
+    """The environment in which Paddle finds this plugin and says what it does with it."""
+    found = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": f"{folder}/paddle_custom_device",
+             "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}  # fmt: skip
+    paths = filter(None, [place.libraries, os.environ.get("LD_LIBRARY_PATH")])
+    return {**found, "LD_LIBRARY_PATH": ":".join(paths)}
 
 
 def judge(answer: Answer, device: str, *, compute: bool) -> Trial:

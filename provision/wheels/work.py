@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -97,9 +97,12 @@ class Work:
         return list((found | dict(filled(self.recipe.settings, self.folder, self.known))).items())
 
     def _mapped(self) -> str:
-        """Flags that keep this machine's folders out of the messages in the library."""
-        flags = [f"-ffile-prefix-map={place}=." for place in (self.root, cache_dir())]
-        return " ".join(map(shlex.quote, flags))
+        """Flags that keep this machine's folders out of the messages in the library.
+
+        CMake takes quotes around a whole value for its own.
+        """
+        places = (re.sub(r'([\\"$`])', r"\\\1", str(path)) for path in (self.root, cache_dir()))
+        return " ".join(f'-ffile-prefix-map="{place}"=.' for place in places)
 
     def _rpath(self) -> Iterable[str]:
         """Where the library looks for others, seen from where it will be installed."""

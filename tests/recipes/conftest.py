@@ -1,0 +1,48 @@
+"""The small source tree as a repository, and the two ways to build from it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import run_cli, shared_home
+from tests.recipes.upstream import upstream
+
+Build = Callable[..., "subprocess.CompletedProcess[str]"]
+PADDLE = "3.3.1"  # the lock has it
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A clone with its submodules, in a folder whose name needs quoting."""
+    place = tmp_path / "源 码"
+    place.mkdir()
+    return upstream(place)
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Run `build-ops` in a home of this test alone; the Pythons with Paddle are shared."""
+    home = tmp_path / "ho me"
+    pythons = shared_home("build") / "pythons"
+    pythons.mkdir(exist_ok=True)
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "pythons").symlink_to(pythons)
+    return functools.partial(run_cli, home, "build-ops")
+
+
+def wheel_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The wheel that `build-ops --json` tells of."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    assert document["schema"] == "paddock/wheels/1"
+    (wheel,) = document["wheels"]
+    assert Path(wheel["path"]).stat().st_size == wheel["bytes"]
+    found: dict[str, Any] = wheel
+    return found

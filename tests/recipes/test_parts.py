@@ -1,0 +1,160 @@
+"""The parts of a build that need no compiler: recipes, what a compile prints, sizes, verdicts."""
+
+from __future__ import annotations
+
+import json
+import string
+from pathlib import Path
+
+import pytest
+
+from provision.errors import PaddockError
+from provision.facts.command import Answer
+from provision.wheels import recipe, sizing, trial
+from provision.wheels.order import Order
+from provision.wheels.output import Watch
+from provision.wheels.work import is_linked
+from tests.conftest import Cli
+
+GIB = 1 << 30
+KNOWN = {"machine", "folder", "origin", "python_version", "paddle", "commit7"}
+
+
+@pytest.mark.parametrize("name", recipe.names())
+def test_a_recipe_refers_only_to_what_is_known(name: str) -> None:
+    found = recipe.load(name)
+    texts = [row.value for row in [*found.settings, *found.variables]]
+    texts += [place for piece in found.pieces for place in piece.any] + found.libraries
+    texts += [text for row in [*found.settings, *found.pieces] for text in (row.with_, row.without)]
+    names = {part[1] for text in texts for part in string.Formatter().parse(text) if part[1]}
+    assert names <= KNOWN | found.roots.keys()
+    assert found.seen and found.source and found.backend == name
+    assert all(len(commit) == 40 for commit in found.commits.values())
+    assert not found.paddle or found.library
+
+
+def test_what_holds_for_some_sources_only(tmp_path: Path) -> None:
+    (tmp_path / "a.cmake").write_text("uses libtopsop.a here")
+    yes = recipe.Condition(file="a.cmake", has="libtopsop.a")
+    no = recipe.Condition(file="a.cmake", lacks="libtopsop.a")
+    gone = recipe.Condition(file="b.cmake", lacks="libtopsop.a")
+    assert (yes.holds(tmp_path), no.holds(tmp_path), gone.holds(tmp_path)) == (True, False, False)
+
+
+LINES = [
+    "[1/4] Building CXX object a.o",
+    "a.cc:1:2: warning: unused variable 'x' [-Wunused-variable]",
+    "[2/4] Building CXX object b.o",
+    "FAILED: b.o",
+    "b.cc:7:3: error: 'CppTypeToDataType' is not a member of 'phi'",
+    "ninja: build stopped: subcommand failed.",
+]
+
+
+def test_a_compile_tells_how_far_it_is_its_warnings_and_the_first_error() -> None:
+    shown: list[str] = []
+    watch = Watch(shown.append)
+    for line in LINES:
+        watch.line(line)
+    assert watch.warnings == 1 and not watch.is_memory
+    assert "CppTypeToDataType" in watch.error[0]
+    assert shown[0].startswith("1/4, ") and shown[0].endswith(" left")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c++: fatal error: Killed signal terminated program cc1plus",
+        "g++: internal compiler error: Killed (program cc1plus)",
+        "cc1plus: out of memory allocating 65536 bytes after a total of 123 bytes",
+        "virtual memory exhausted: Cannot allocate memory",
+        "collect2: fatal error: ld terminated with signal 9 [Killed]",
+    ],
+)
+def test_memory_that_ran_out_is_known_by_what_tools_say(line: str) -> None:
+    watch = Watch(lambda _: None)
+    watch.line(line)
+    assert watch.is_memory
+
+
+def test_files_whose_names_speak_of_errors_are_none() -> None:
+    watch = Watch(lambda _: None)
+    for line in ("[1/2] Building CXX object errors.cc.o", "-- Found error.h", "0 errors"):
+        watch.line(line)
+    assert not watch.error and not watch.is_memory
+
+
+def _machine(root: Path, free: int, limit: int | None = None, used: int = 0) -> Path:
+    (root / "proc").mkdir()
+    (root / "proc/meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable: {free // 1024} kB\n")
+    if limit is not None:
+        (root / "sys/fs/cgroup").mkdir(parents=True)
+        (root / "sys/fs/cgroup/memory.max").write_text(f"{limit}\n")
+        (root / "sys/fs/cgroup/memory.current").write_text(f"{used}\n")
+    return root
+
+
+def test_jobs_fit_memory_files_and_the_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(64)))
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    large = _machine(tmp_path / "a", 256 * GIB)
+    assert (sizing.jobs(196, GIB, large), sizing.jobs(5, GIB, large)) == (64, 5)
+    assert sizing.jobs(196, 2 * GIB, _machine(tmp_path / "b", 9 * GIB)) == 4
+    boxed = _machine(tmp_path / "c", 256 * GIB, 8 * GIB, 6 * GIB)
+    assert (sizing.jobs(196, GIB, boxed), sizing.jobs(196, 4 * GIB, boxed)) == (2, 1)
+    assert sizing.jobs(196, GIB, tmp_path / "unreadable") == 64
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (Answer(0, "paddock-types custom_cpu\npaddock-computed\n", ""), "loads"),
+        (Answer(None, "paddock-types custom_cpu\npaddock-computed\n", ""), "exit-hang"),
+        (Answer(-11, "paddock-types custom_cpu\npaddock-computed\n", ""), "exit-crash"),
+        (Answer(None, "", ""), "hang"),
+        (Answer(-11, "", "C++ Traceback"), "crash"),
+        (Answer(127, "", "python: symbol lookup error: x.so: undefined symbol: PD_R"), "symbol"),
+        (Answer(1, "", "ValueError: (InvalidArgument) Fail to open library: x.so"), "open"),
+        (Answer(0, "paddock-types\n", "W1 Skipped lib [x.so]: InitPlugin failed, ..."), "skipped"),
+        (Answer(0, "paddock-types\n", ""), "error"),
+        (Answer(0, "paddock-types custom_cpu\npaddock-wrong 7\n", ""), "wrong"),
+        (Answer(1, "paddock-types custom_cpu\n", "RuntimeError: no kernel"), "error"),
+        (Answer(0, "paddock-types custom_cpu_2\n", ""), "error"),
+    ],
+)
+def test_a_verdict_is_made_from_what_happened(answer: Answer, verdict: str) -> None:
+    assert trial.judge(answer, "custom_cpu", compute=True).verdict == verdict
+
+
+def test_a_device_that_cannot_compute_here_is_only_said_to_register() -> None:
+    answer = Answer(0, "paddock-types npu\n", "")
+    assert trial.judge(answer, "npu", compute=False).verdict == "registers"
+
+
+@pytest.mark.parametrize(
+    ("release", "linked"),
+    [("2.6.2", False), ("3.0.0rc1", False), ("3.0.0", False), ("3.1.0", True), ("3.3.1", True),
+     ("", False)],
+)  # fmt: skip
+def test_the_link_flag_is_for_releases_that_need_it(release: str, linked: bool) -> None:
+    assert is_linked(release) is linked
+
+
+@pytest.mark.parametrize("option", [
+    {"paddle": "3.3.1; rm -rf /"}, {"paddle": "latest"}, {"python": "4.1"}, {"python": "3.x"},
+    {"place": "cloud"},
+])  # fmt: skip
+def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
+    with pytest.raises(PaddockError) as caught:
+        Order("npu", **option).checked()  # type: ignore[arg-type]
+    assert caught.value.code == "bad-option"
+
+
+def test_the_command_line_refuses_what_does_not_go_together(cli: Cli) -> None:
+    done = cli("build-ops", "--backend", "loopback", "--ref", "v1", "--json")
+    assert done.returncode == 2 and json.loads(done.stdout)["code"] == "flag-needs"
+    done = cli("build-ops", "--backend", "custom_cp")
+    assert done.returncode == 2 and "custom_cpu" in done.stderr

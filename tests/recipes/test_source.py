@@ -1,0 +1,197 @@
+"""Where the sources come from: what is refused before anything is built, and what is not."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import stat
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.wheels import bring, source
+from provision.wheels.recipe import load
+from tests.recipes.upstream import commit, git, links, upstream
+
+OFFLINE = Network(offline=True)
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _home(home: Path) -> None:
+    """A home of each test's own."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with its submodules, which no test changes."""
+    return upstream(tmp_path_factory.mktemp("源 码"))
+
+
+def _found(given: Path | str, ref: str = "", backend: str = "npu") -> source.Source:
+    return source.find(load(backend), str(given), ref, OFFLINE)
+
+
+def _code(given: Path | str, ref: str = "", backend: str = "npu") -> str:
+    with pytest.raises(PaddockError) as caught:
+        _found(given, ref, backend)
+    assert caught.value.part("what") and caught.value.part("do")
+    return caught.value.code
+
+
+def test_a_clone_is_built_at_what_is_checked_out_or_at_a_ref(whole: Path) -> None:
+    head = git(whole, "rev-parse", "HEAD")
+    assert _found(whole).commit == _found(whole, "v1").commit == _found(whole, head[:9]).commit
+    root = bring.bring(_found(whole, "v1"), load("npu"), OFFLINE)
+    assert (root / "backends/npu/CMakeLists.txt").is_file() and not root.is_relative_to(whole)
+    assert (root / "backends/npu/cmake/generic.cmake").is_symlink()
+
+
+@pytest.mark.parametrize("ref", ["v9", "--upload-pack=x", "v1:csrc", " "])
+def test_a_ref_that_is_none(whole: Path, ref: str) -> None:
+    assert _code(whole, ref) == "source-ref"
+
+
+def test_a_dirty_tree_is_refused_but_not_for_another_ref(tmp_path: Path) -> None:
+    root = upstream(tmp_path)
+    (root / "backends/npu/kernels/new.cc").write_text("")
+    assert _code(root) == "source-dirty"
+    assert _found(root, "v1").commit
+
+
+def test_what_the_vendor_hands_out_does_not_make_it_dirty(tmp_path: Path) -> None:
+    root = upstream(tmp_path)
+    place = root / "backends/gcu/kernels/topsflame/libtopsop.a"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"!<arch>\n")
+    assert _found(root, backend="gcu").commit
+    assert _code(root, backend="npu") == "source-dirty"
+
+
+def test_no_sources(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("no archive")
+    assert _code(tmp_path / "nothing") == "source-missing"
+    assert _code(tmp_path / "note.txt") == "source-missing"
+    assert _code("https://example.org/x.git", "v1") == "source-offline"
+
+
+def test_the_pinned_ref_of_a_recipe_needs_no_network_to_be_known() -> None:
+    recipe = load("gcu")
+    assert _found("", backend="gcu").commit == recipe.commits[recipe.ref]
+
+
+def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> None:
+    recipe, found = load("npu"), _found(whole)
+    root = bring.bring(found, recipe, OFFLINE)
+    known = {"machine": "x86_64", "atb": "/nowhere"}
+    assert not bring.modules(found, root, recipe, known, OFFLINE)
+    assert (root / "Paddle/third_party/glog/README").is_file()
+
+
+def test_submodules_that_cannot_be_had_are_all_named(tmp_path: Path) -> None:
+    found = _found(upstream(tmp_path, with_submodule=False))
+    recipe = load("npu")
+    root = bring.bring(found, recipe, OFFLINE)
+    known = {"machine": "x86_64", "atb": "/nowhere"}
+    missing = bring.modules(found, root, recipe, known, OFFLINE)
+    assert [one.path for one in missing] == [one.path for one in recipe.modules]
+
+
+def _zip(folder: Path, archive: Path, *, with_links: bool) -> Path:
+    """The zip of a repository as its host makes it, or as a packer without links does."""
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted(folder.rglob("*")):
+            name = f"top-1/{path.relative_to(folder)}"
+            if path.is_symlink() and with_links:
+                row = zipfile.ZipInfo(name)
+                row.external_attr = (stat.S_IFLNK | 0o777) << 16
+                packed.writestr(row, str(path.readlink()))
+            elif path.is_symlink():
+                packed.writestr(name, str(path.readlink()))
+            elif path.is_file() and ".git" not in path.parts:
+                packed.write(path, name)
+    return archive
+
+
+def test_a_zip_keeps_its_links_and_has_no_history(whole: Path, tmp_path: Path) -> None:
+    archive = _zip(whole, tmp_path / "a.zip", with_links=True)
+    assert _code(archive, "v1") == "source-no-history"
+    recipe, found = load("custom_cpu"), _found(archive, backend="custom_cpu")
+    root = bring.bring(found, recipe, OFFLINE)
+    assert not found.commit and (root / recipe.folder / "cmake/paddle.cmake").is_file()
+    assert not bring.as_text(root, root / recipe.folder)
+    assert bring.bring(found, recipe, OFFLINE) == root
+
+
+def test_links_that_became_text_are_told(whole: Path, tmp_path: Path) -> None:
+    found = _found(_zip(whole, tmp_path / "a.zip", with_links=False))
+    root = bring.bring(found, load("npu"), OFFLINE)
+    told = bring.as_text(root, root / "backends/npu")
+    assert "backends/npu/cmake/generic.cmake" in told and len(told) >= 4
+
+
+@pytest.mark.parametrize("leads", ["../../outside", "/etc/passwd", "a/../../../x"])
+def test_an_archive_whose_links_lead_out_of_it(tmp_path: Path, leads: str) -> None:
+    archive = tmp_path / "bad.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        row = zipfile.ZipInfo("top/link")
+        row.external_attr = (stat.S_IFLNK | 0o777) << 16
+        packed.writestr(row, leads)
+        packed.writestr("top/file", "x")
+    _refused(archive)
+
+
+def test_an_archive_that_writes_through_its_own_link(tmp_path: Path) -> None:
+    archive = tmp_path / "bad.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.addfile(tarfile.TarInfo("top/b/d"), io.BytesIO(b""))
+        # By its text the second leads to top/p/x, in fact it would lead out.
+        for name, leads in (("top/p/q", "../.."), ("top/p/q/r", "../x")):
+            row = tarfile.TarInfo(name)
+            row.type, row.linkname = tarfile.SYMTYPE, leads
+            packed.addfile(row)
+    _refused(archive)
+
+
+def _refused(archive: Path) -> None:
+    found = _found(archive)
+    with pytest.raises(PaddockError) as caught:
+        bring.bring(found, load("npu"), OFFLINE)
+    assert caught.value.code == "package-unsafe"
+    assert not found.root.exists()
+
+
+def test_an_archive_that_is_cut_short(whole: Path, tmp_path: Path) -> None:
+    archive = _zip(whole, tmp_path / "a.zip", with_links=True)
+    content = archive.read_bytes()
+    archive.write_bytes(content[: len(content) // 2])
+    assert _code(archive) == "source-missing"
+
+
+def test_a_folder_without_git_changes_with_its_files(tmp_path: Path, whole: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(whole, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    before = _found(copy).identity
+    assert _found(copy).identity == before
+    (copy / "backends/npu/passes/pass.py").write_text("")
+    assert _found(copy).identity != before
+
+
+def test_another_commit_comes_into_the_same_checkout(tmp_path: Path) -> None:
+    root = upstream(tmp_path)
+    recipe = load("npu")
+    place = bring.bring(_found(root), recipe, OFFLINE)
+    kept = (place / "backends/npu/setup.py.in").stat().st_mtime_ns
+    (root / "backends/npu/passes/pass.py").write_text("two = 2\n")
+    commit(root)
+    assert bring.bring(_found(root), recipe, OFFLINE) == place
+    assert (place / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
+    assert (place / "backends/npu/setup.py.in").stat().st_mtime_ns == kept
+
+
+def test_links_of_the_tree_are_upstreams(whole: Path) -> None:
+    assert all((whole / path).is_symlink() for path in links(Path()))

@@ -1,0 +1,1 @@
+extern "C" int aclInit(const char*); extern "C" int small_npu_runtime() { return aclInit(nullptr); }

@@ -1,0 +1,20 @@
+# The Python and the Paddle of the build; then the submodule, whether it is there or not.
+find_package(Python REQUIRED COMPONENTS Interpreter Development)
+if(DEFINED ENV{PADDLE_CUSTOM_PATH})
+  set(PADDLE_DIR $ENV{PADDLE_CUSTOM_PATH})
+else()
+  execute_process(COMMAND "${Python_EXECUTABLE}" -c "import paddle; print(paddle.__path__[0])"
+                  OUTPUT_VARIABLE PADDLE_DIR OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+set(PADDLE_INC_DIR "${PADDLE_DIR}/include")
+find_library(PADDLE_CORE_LIB libpaddle.so PATHS "${PADDLE_DIR}/base")
+include_directories(${PADDLE_INC_DIR})
+if(NOT NO_PADDLE_SUBMODULE)
+  get_filename_component(REPO_SOURCE_DIR "${CMAKE_CURRENT_SOURCE_DIR}/../.." ABSOLUTE)
+  execute_process(COMMAND git submodule update --init Paddle
+                  WORKING_DIRECTORY ${REPO_SOURCE_DIR} RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "no submodule Paddle: is there a network?")
+  endif()
+  set(PADDLE_SOURCE_DIR ${REPO_SOURCE_DIR}/Paddle)
+endif()

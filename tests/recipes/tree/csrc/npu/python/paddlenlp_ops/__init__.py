@@ -1,0 +1,1 @@
+from paddle_custom_device.npu.ops import *  # noqa: F403

@@ -1,0 +1,1 @@
+set(SMALL_GENERIC ON)
