@@ -71,6 +71,10 @@ class Site:
         """The packages that were downloaded from vendors or from a server of one's own."""
         return cache_dir() / "downloads" / self.target
 
+    def held(self, step: str) -> Path:
+        """Copies of packages, where others could change the files between a look and their use."""
+        return self.downloads / "held" / step.replace("/", "-")
+
     @property
     def licences(self) -> Path:
         """The licences that the person has accepted, a line each."""

@@ -82,7 +82,7 @@ def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
             row = context.stack.packages[step.package or ""]
             debs = [folder / one[1] for one in _named(step.debs, wanted)]
             return {
-                "file": own[0] if own else "", "files": [], "removal": "",
+                "file": own[0] if own else "", "files": [], "removal": "", "held": "",
                 "arguments": row.install if own else [], "debs": debs,
                 "limit": row.limit, "output": context.site.output(step.name),
                 "reboot": row.reboot, "mark": context.site.reboot, "notes": context.site.notes,

@@ -11,7 +11,7 @@ from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Lack, NotSo
-from provision.steps.vendor import Vendor, missing, notes, path, row, told, unless_noted
+from provision.steps.vendor import Vendor, held, missing, notes, row, told, unless_noted
 from provision.vendor.rows import Package
 
 
@@ -26,11 +26,12 @@ class Debs(Vendor):
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """Those of the installer, and the files of the packages that there are."""
         _, *rows = every = _rows(step, context)
-        debs = [file for one in rows if (file := path(one, context)).is_file()]
+        files, debs = told(every, context, step), told(rows, context, step)
         absent = _absent(step)
         removal = f"dpkg --purge {quote(absent)}" if absent else ""
-        return {**super().values(step, context), "files": told(every, context), "debs": debs,
-                "packages": list(step.debs),
+        return {**super().values(step, context), "files": files,
+                "debs": [one["used"] for one in debs], "packages": list(step.debs),
+                "held": held(files, step, context),
                 "removal": unless_noted(removal, step, context)}  # fmt: skip
 
     def verify(self, step: Step, context: Context) -> list[Path]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts import kernel
 from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
@@ -38,11 +40,12 @@ class Vendor(Kind):
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The file and its arguments, the digests, and what the script has to note where."""
         package, site = row(step, context), context.site
-        file = path(package, context)
+        files = told([package], context, step)
         is_new = shown(package, context).state == "absent"
-        removal = _removal(package, file, context) if is_new else ""
+        removal = _removal(package, path(package, context), context) if is_new else ""
         return {
-            "file": file, "files": told([package], context), "trusted": site.trusted,
+            "file": files[0]["used"] if files else path(package, context), "files": files,
+            "held": held(files, step, context), "trusted": site.trusted,
             "arguments": _arguments(step, context), "limit": package.limit,
             "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
             "notes": site.notes, "added": site.added(step.name), "debs": [], "packages": [],
@@ -65,8 +68,12 @@ class Vendor(Kind):
         return [there.file] if there.file else []
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
-        """Only root may install it, and it has to be there. Raises PaddockError `package-*`."""
-        return needs_root() or missing([row(step, context)], context)
+        """Only root may install it, and it has to be there, with the headers that it builds with.
+
+        Raises PaddockError `package-*`.
+        """
+        package = row(step, context)
+        return needs_root() or _without_headers(package, context) or missing([package], context)
 
     def asks(self, step: Step, context: Context) -> str:
         """Where a newer version is there: nothing is downgraded, nor taken for the wanted one."""
@@ -77,6 +84,18 @@ class Vendor(Kind):
     def note(self, step: Step, context: Context) -> str:
         """A digest that nobody has published, and other versions that are left alone."""
         return "; ".join(notes(row(step, context), context))
+
+
+def _without_headers(package: Package, context: Context) -> Lack | None:
+    """Nothing where it cannot be told, as in a container, or where the person goes on all the same.
+
+    It may bring modules for this kernel; whether it does, only its failure would tell.
+    """
+    release = os.uname().release
+    is_known = context.any_system or deps.wanted(package, context) is None
+    if not package.headers or is_known or kernel.headers(Path("/"), release) is not False:
+        return None
+    return Lack("no-headers", release)
 
 
 def row(step: Step, context: Context) -> Package:
@@ -90,11 +109,22 @@ def path(package: Package, context: Context) -> Path:
     return found.path if found else Path(deps.wanted(package, context) or "-")
 
 
-def told(packages: Iterable[Package], context: Context) -> list[dict[str, object]]:
-    """The files that are there, each with its digest as it is now."""
-    files = [path(package, context) for package in packages]
-    return [{"file": file, "name": file.name, "sha256": trust.digest(file)}
-            for file in files if file.is_file()]  # fmt: skip
+def told(packages: Iterable[Package], context: Context, step: Step) -> list[dict[str, str | Path]]:
+    """The files that are there, each with its digest as it is now, and where it is used from.
+
+    That is a copy where others can change the file itself.
+    """
+    copies = context.site.held(step.name)
+    files = [file for one in packages if (file := path(one, context)).is_file()]
+    return [{"file": file, "name": file.name, "sha256": trust.digest(file),
+             "used": file if trust.is_ours(file) else copies / file.name}
+            for file in files]  # fmt: skip
+
+
+def held(files: Iterable[Mapping[str, object]], step: Step, context: Context) -> Path | str:
+    """The folder for copies of files; "" where none is needed."""
+    copied = any(one["used"] != one["file"] for one in files)
+    return context.site.held(step.name) if copied else ""
 
 
 def missing(packages: list[Package], context: Context) -> Lack | None:
@@ -164,10 +194,18 @@ def _removal(package: Package, file: Path, context: Context) -> str:
         return ""
     words = [filled(word, deps.known(context)) for word in package.remove]
     if not words[0].startswith("/"):
-        return f"bash {quote([file, *words])}"
+        return f"{_looked_at(file)}bash {quote([file, *words])}"
     signs = [words[0], *([filled(package.shows, deps.known(context))] if package.shows else [])]
     there = " || ".join(f"[ -e {quote(sign)} ]" for sign in signs)
     return f"if {there}; then bash {quote(words)}; fi"
+
+
+def _looked_at(file: Path) -> str:
+    """A command that ends where a file is not the one that it is now."""
+    if not file.is_file():
+        return ""
+    other = f"printf 'paddock: not the file of the plan: %s\\n' {quote(file)}; exit 1"
+    return f'[ "$(sha256sum < {quote(file)})" = "{trust.digest(file)}  -" ] || {{ {other}; }}; '
 
 
 def _arguments(step: Step, context: Context) -> list[str]:

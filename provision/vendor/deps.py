@@ -125,7 +125,7 @@ def _files(context: Context) -> Iterator[Path]:
             yield path
         elif path.is_dir():
             yield from (inner for inner in _listed(path) if inner.is_file())
-    yield from _listed(context.site.downloads)
+    yield from (path for path in _listed(context.site.downloads) if path.is_file())
 
 
 def _listed(folder: Path | None) -> list[Path]:

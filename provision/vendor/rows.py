@@ -28,8 +28,9 @@ class Package(Table, frozen=True):
     `key`=VERSION), `module` (a kernel module's version) and `distribution` (of Python) tells the
     version that `pin` wants. `remove` is what removes it: a script, by its path, and its arguments,
     or the flags with which the package itself does. `reboot` is a pattern of what the installer
-    prints where the machine has to start anew; `limit` is when it counts as hung, in seconds.
-    `sha256` has the digests that are published, by file name.
+    prints where the machine has to start anew; with `headers` it builds its modules for a kernel
+    for which it brings none, from the headers of that; `limit` is when it counts as hung, in
+    seconds. `sha256` has the digests that are published, by file name.
     """
 
     files: list[FileName]
@@ -48,6 +49,7 @@ class Package(Table, frozen=True):
     upgrade: list[Argument] = msgspec.field(default_factory=list)
     remove: list[Argument] = msgspec.field(default_factory=list)
     reboot: str = ""
+    headers: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1)] = 1800
     sha256: dict[FileName, Sha256] = msgspec.field(default_factory=dict)
 

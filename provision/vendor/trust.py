@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,6 +28,19 @@ def _digest(path: Path, size: int, mtime: int) -> str:
         while block := file.read(1 << 20):
             value.update(block)
     return value.hexdigest()
+
+
+def is_ours(path: Path) -> bool:
+    """Whether nobody but root and this user can put another file in the place of one.
+
+    In a folder as /tmp is, others cannot replace what is not theirs.
+    """
+    for one in (file := path.resolve(), *file.parents):
+        status = one.stat()
+        sticky = one != file and status.st_mode & stat.S_ISVTX
+        if status.st_uid not in (0, os.geteuid()) or (status.st_mode & 0o022 and not sticky):
+            return False
+    return True
 
 
 def recorded(site: Site) -> dict[str, str]:

@@ -13,9 +13,11 @@ HOSTILE = Path("/tmp/a b/家 'q\" $(touch x) `touch y`; touch z\n-rf \\n *")  # 
 def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object]:
     """A value for every name that a step's template prints."""
     names = ("uv", "python", "env", "interpreter", "lock", "source", "build", "out", "record",
-             "added", "file", "mark", "output", "trusted", "notes", "folder")  # fmt: skip
+             "added", "file", "mark", "output", "trusted", "notes", "folder", "root",
+             "held")  # fmt: skip
     own: dict[str, object] = {name: folder / name for name in names}
     one = {"file": folder / "a.deb", "name": "a.deb", "sha256": "cd" * 32,
+           "used": folder / "copies" / "a.deb",
            "trusted": folder / "trusted"}  # fmt: skip
     return own | {"paddle_version": "1.0", "manager": manager, "packages": ["g++"],
                   "folders": [folder / "one", folder / "two"], "account": "HwHiAiUser",

@@ -122,3 +122,52 @@ def test_of_debian_packages_only_the_new_ones_are_purged(
     assert Debs().values(step, context)["removal"] == "dpkg --purge eccl topsaten"
     monkeypatch.setattr(debs, "_absent", lambda step: [])
     assert Debs().values(step, context)["removal"] == ""
+
+
+def test_a_file_that_others_can_change_is_run_from_a_copy(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody puts another file in its place right after the look at its digest."""
+    monkeypatch.setenv("WITNESS", str(tmp_path / "ran"))
+    context = at("")
+    assert context.deps
+    evil = tmp_path / "evil"
+    evil.write_text('#!/bin/bash\ntouch "$WITNESS"\n')
+    name = deps.wanted(context.stack.packages["toolkit"], context) or ""
+    file = context.deps / name
+    file.write_text(INSTALLER.format(there=there(context, tmp_path)))
+    context.site.output("host/toolkit").parent.mkdir(parents=True, exist_ok=True)
+    for mode, is_swapped in ((0o777, False), (0o755, True)):
+        context.deps.chmod(mode)
+        text = script(context)
+        swap = f"cp {evil} '{file}'\n"
+        looked = [line for line in text.splitlines() if line.startswith("same ")]
+        assert (
+            len(looked) == 1 and (context.site.held("host/toolkit").name in looked[0]) != is_swapped
+        )
+        run = text.replace(f"{looked[0]}\n", f"{looked[0]}\n{swap}")
+        subprocess.run(["/bin/sh", "-euc", run], check=False, capture_output=True)
+        assert (tmp_path / "ran").exists() == is_swapped
+        assert not context.site.held("host/toolkit").exists()
+        file.write_text(INSTALLER.format(there=there(context, tmp_path)))
+
+
+def test_a_package_that_was_changed_is_not_run_by_the_undo(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where the package itself is what removes, it is run by root once more."""
+    monkeypatch.setenv("WITNESS", str(tmp_path / "ran"))
+    context = make("s60")
+    assert context.deps
+    name = deps.wanted(context.stack.packages["driver"], context) or ""
+    file = context.deps / name
+    file.write_text('#!/bin/bash\n[ "$1" = --check ] || touch "$WITNESS"\n')
+    values = Vendor().values(context.step("host/driver"), context)
+    removal = str(values["removal"])
+    file.write_text('#!/bin/bash\ntouch "$WITNESS"; echo evil\n')
+    done = subprocess.run(["/bin/sh", "-euc", removal], check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "not the file of the plan" in done.stdout
+    assert not (tmp_path / "ran").exists()
+    file.write_text('#!/bin/bash\n[ "$1" = --check ] || touch "$WITNESS"\n')
+    assert subprocess.run(["/bin/sh", "-euc", removal], check=False).returncode == 0
+    assert (tmp_path / "ran").exists()
