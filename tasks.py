@@ -65,7 +65,7 @@ def build_ops(
     _: Context, backend: str = "auto", release: str = "", stack: str = "", json: bool = False,
     yes: bool = False, offline: bool = False, ca_bundle: str = "", index_url: str = "",
     jobs: str = "", source: str = "", ref: str = "", python: str = "", paddle: str = "",
-    in_: str = "", matrix: bool = False,
+    in_: str = "", image: str = "", matrix: bool = False,
 ) -> int:  # fmt: skip
     """Build the plugin wheels of a backend."""
     from checks import build
@@ -73,7 +73,8 @@ def build_ops(
     from provision.wheels.order import orders
 
     name = None if stack else build.recipe_of(backend)
-    own = {"source": source, "ref": ref, "python": python, "paddle": paddle, "in": in_}
+    own = {"source": source, "ref": ref, "python": python, "paddle": paddle, "in": in_,
+           "image": image}  # fmt: skip
     chosen = options(
         "loopback" if name else backend, release, stack, offline=offline, ca_bundle=ca_bundle,
         index_url=index_url, jobs=jobs, flag="backend",
@@ -82,14 +83,15 @@ def build_ops(
     if matrix:
         return build.matrix(asked, json=json)
     if asked:
-        return build.by_recipe(asked[0], json=json)
+        return build.by_recipe(asked[0], image=image, json=json)
     return build.wheels(chosen, yes=yes, json=json)
 
 
 @command
 def smoke(
     _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
-    json: bool = False, diagnose: str = "",
+    json: bool = False, diagnose: str = "", dry_run: bool = False, recipe: str = "",
+    cards: str = "", max_steps: str = "", checkout: str = "",
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
@@ -99,6 +101,12 @@ def smoke(
         from checks.judge import diagnose as judging
 
         return judging.diagnose(diagnose, "" if target == "auto" else named(target), json=json)
+    if level in ("train", "deploy") or any((dry_run, recipe, cards, max_steps, checkout)):
+        from checks.launch import command as launching
+        from checks.launch.wish import wish
+
+        wanted = wish(named(target), level, recipe, cards, max_steps, checkout)
+        return (launching.dry_run if dry_run else launching.run)(wanted, json=json)
     if text:
         tokens = count("--window", window, lowest=2)
         return prove.evaluate(named(target), Path(text), tokens, json=json)
@@ -204,9 +212,8 @@ def image(
 def shell(_: Context, target: str = "auto", command: str = "") -> int:
     """Open a shell in the container of a target."""
     from checks import containers
-    from provision.arguments import named
 
-    return containers.shell(named(target), command)
+    return containers.shell(target, command)
 
 
 @command
@@ -221,9 +228,8 @@ def status(_: Context, json: bool = False) -> int:
 def down(_: Context, target: str = "auto", json: bool = False) -> int:
     """Remove the container of a target."""
     from checks import containers
-    from provision.arguments import named
 
-    return containers.down(named(target), json=json)
+    return containers.down(target, json=json)
 
 
 @command
@@ -257,6 +263,24 @@ def tune(
     from provision.arguments import count, named
 
     return tuning.tune(named(target), config, count("--tp", tp), without, undo=undo, json=json)
+
+
+@command
+def data(_: Context, files: str, json: bool = False) -> int:
+    """Say which lines of a file of training examples cannot be used, and why."""
+    from checks.training_data.command import data as examine
+    from provision.several import split
+
+    return examine(split(files), json=json)
+
+
+@command
+def checkpoint(_: Context, files: str, json: bool = False) -> int:
+    """Say whether the files of a model folder are whole."""
+    from checks.checkpoint.command import checkpoint as examine
+    from provision.several import split
+
+    return examine(split(files), json=json)
 
 
 @command
@@ -299,7 +323,7 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit, tune,
+    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit, tune, data, checkpoint,
     shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 

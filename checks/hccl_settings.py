@@ -57,14 +57,14 @@ class Rules(Table, frozen=True):
 def _run(facts: Facts) -> Finding:
     given = {name: value for name, value in known(facts.variables).items()
              if name.startswith("HCCL_")}  # fmt: skip
-    found = sorted(_all(given), key=lambda one: one.state != "error")
+    found = sorted(problems(given), key=lambda one: one.state != "error")
     if found:
         return found[0]
     line = ", ".join(f"{name}={value}" for name, value in given.items())
     return Finding("ok", evidence=[Evidence(line or "none set", "variables")])
 
 
-def _all(given: Mapping[str, str]) -> Iterator[Finding]:
+def problems(given: Mapping[str, str]) -> Iterator[Finding]:
     """All that is wrong with the variables."""
     for rule in rules().rules:
         if all(_holds(given.get(name, ""), value) for name, value in rule.when.items()):

@@ -48,7 +48,10 @@ def rank_of(name: str) -> str:
 def first_failed(logs: Sequence[LogRead]) -> Failed | None:
     """The rank that failed first: by time, and one with an error of its own before all others."""
     found = [one for log in logs if (one := _failed(log))]
-    return min(found, key=lambda one: (one.later, one.time, _order(one.rank)), default=None)
+    # The launcher shows rank 0's lines too: the rank's own log comes first.
+    return min(
+        found, key=lambda one: (one.later, one.time, not one.rank, _order(one.rank)), default=None
+    )
 
 
 def _order(rank: str) -> int:

@@ -67,19 +67,30 @@ def verdicts(logs: Sequence[LogRead], target: str, status: int | None = None) ->
         if level := level_of(log):
             by_level.setdefault(level, []).append(log)
     silent = [log for log in logs if level_of(log) is None]
-    found = [_judged(level, [*own, *silent], target, status) for level, own in by_level.items()]
+    found = [
+        judged(level, [*own, *silent], its, status)
+        for level, own in by_level.items()
+        if (its := levels_for(logs, level, target))
+    ]
     told = [log for log in logs if operators.tells(log)]
     if told:
         found.append(operators.judge(told, target or "ascend910b"))
-    return [one for one in found if one]
+    return found
 
 
-def _judged(level: Level, logs: list[LogRead], target: str, status: int | None) -> Verdict | None:
-    levels = levels_for(logs, level, target)
-    if levels is None or not (levels.of(level) or target):
-        return None
-    judges = {"model": perplexity.judge, "train": training.judge, "deploy": deploy.judge}
-    verdict: Verdict = judges[level](logs, levels, status)
+def judged(  # noqa: PLR0913, PLR0917 - the last three are what only a run of our own knows
+    level: Level, logs: list[LogRead], levels: Levels, status: int | None = None,
+    recipe: str = "", exported: Path | None = None,
+) -> Verdict:  # fmt: skip
+    """The verdict on the logs of one level. Of a run of our own: its exit status, which recipe it
+    was, and the folder that it exported to.
+    """
+    if level == "model":
+        verdict = perplexity.judge(logs, levels, status)
+    elif level == "train":
+        verdict = training.judge(logs, levels, status, recipe)
+    else:
+        verdict = deploy.judge(logs, levels, status, exported)
     verdict.reasons.extend(_broken_off(logs, level))
     return verdict
 

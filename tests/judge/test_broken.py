@@ -57,7 +57,8 @@ def test_memory_as_torch_npu_says_it(judged: Judge) -> None:
     found = judged(workerlog_0=HALF, workerlog_5=[*TRACE, line])
     [cause] = [one for one in found.causes if one.key == "memory"]
     assert dict(cause.values) | {
-        "size": "260.00 MiB", "device": "5", "total": "60.97 GiB", "free": "149.57 MiB", "rank": "5",
+        "size": "260.00 MiB", "device": "5", "total": "60.97 GiB", "free": "149.57 MiB",
+        "rank": "5",
     } == cause.values  # fmt: skip
     assert "K139" in found.reading.finds
 
@@ -81,7 +82,9 @@ def test_nan_by_the_check_for_it(judged: Judge) -> None:
             " num_inf=0, num_zero=3, max=1.0e+00, min=-1.0e+00, mean=nan")  # fmt: skip
     found = judged(workerlog_0=HALF, workerlog_2=[NPU_BEGIN, step_line(1, 2.4, 30), line, *TRACE])
     [cause] = [one for one in found.causes if one.key == "nan"]
-    assert dict(cause.values) | {"operator": "matmul_v2", "layer": "17", "rank": "2"} == cause.values
+    assert (
+        dict(cause.values) | {"operator": "matmul_v2", "layer": "17", "rank": "2"} == cause.values
+    )
 
 
 def test_slow(judged: Judge) -> None:
@@ -162,7 +165,10 @@ def test_a_folder_of_a_run(cli: Cli, tmp_path: Path) -> None:
     assert [Path(one["name"]).name for one in value["explain"]["logs"]] == [
         "workerlog.0", "workerlog.2", "workerlog.10",
     ]  # fmt: skip
-    assert {(one["key"], one["rank"]) for one in value["causes"]} == {("memory", "10"), ("rank", "10")}
+    assert {(one["key"], one["rank"]) for one in value["causes"]} == {
+        ("memory", "10"),
+        ("rank", "10"),
+    }
 
 
 @pytest.mark.parametrize("cut", [0, 1, 17, 100, 5000])

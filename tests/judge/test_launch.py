@@ -1,0 +1,382 @@
+"""The commands of the levels, what is checked before, and a real run of a stand-in program."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from checks.judge.levels import Levels, levels
+from checks.launch import command, live, preflight
+from checks.launch.script import script
+from checks.launch.wish import Filled, Wish, cards_of, filled
+from provision.errors import PaddockError
+from tests.conftest import Cli
+from tests.judge.logs import NPU_BEGIN, training
+
+CARDS = "0,1,2,3,4,5,6,7"
+
+
+def words(target: str, level: str, recipe: str) -> list[str]:
+    """The last command of a rendered script, as the shell splits it."""
+    _, [one] = filled(Wish(target, level, recipe))
+    text = script(one, target)
+    return shlex.split(text[text.index("exec ") :].replace("\\\n", " "))
+
+
+def exports(target: str, level: str, recipe: str) -> dict[str, str]:
+    """The variables that a script sets."""
+    _, [one] = filled(Wish(target, level, recipe))
+    rows = [line for line in script(one, target).splitlines() if line.startswith("export ")]
+    return dict(shlex.split(line)[1].split("=", 1) for line in rows)
+
+
+def pairs(argv: list[str]) -> dict[str, str]:
+    """`--key value` as a table; "" for a flag without a value."""
+    found: dict[str, str] = {}
+    for here, after in zip(argv, [*argv[1:], "--"], strict=True):
+        if here.startswith("--"):
+            found[here[2:]] = "" if after.startswith("--") else after
+    return found
+
+
+def test_the_evaluation_is_the_article_s() -> None:
+    argv = words("s60", "model", "perplexity")
+    assert argv[:3] == ["exec", "python", "-u"]
+    assert argv[3] == "../../../../slm/examples/benchmark/wiki_lambada/eval.py"
+    assert pairs(argv) == {
+        "model_name_or_path": "__internal_testing__/sci-benchmark-llama-13b-5k", "device": "gcu",
+        "batch_size": "4", "eval_path": "./wikitext-103/wiki.valid.tokens",
+        "tensor_parallel_degree": "1", "logging_steps": "10", "use_flash_attention": "True",
+        "dtype": "float16",
+    }  # fmt: skip
+    assert exports("s60", "model", "perplexity") == {
+        "PADDLE_RUN_ASYNC": "true", "FLAGS_use_stride_kernel": "false",
+        "FLAGS_auto_growth_chunk_size_in_mb": "512",
+        "FLAGS_use_stream_safe_cuda_allocator": "false",
+        "CUSTOM_DEVICE_BLACK_LIST": "softmax_with_cross_entropy",
+        "PYTHONPATH": "../../../${PYTHONPATH:+:$PYTHONPATH}",
+    }  # fmt: skip
+
+
+def test_the_fine_tunings_are_the_article_s() -> None:
+    sft, lora = (words("ascend910b", "train", name) for name in ("sft", "lora"))
+    assert sft[3:5] == ["-m", "paddle.distributed.launch"]
+    own = pairs(sft)
+    assert "../../../run_finetune.py" in sft
+    assert (own["devices"], own["log_dir"]) == (CARDS, "./sft_bf16_llama_N1C8")
+    assert own["max_steps"] == "100"
+    assert own["sharding_parallel_config"] == "enable_stage1_tensor_fusion enable_stage1_overlap"
+    expected = {
+        "tensor_parallel_degree": "8", "pipeline_parallel_degree": "1", "learning_rate": "3e-06",
+        "gradient_accumulation_steps": "64", "per_device_train_batch_size": "2", "bf16": "true",
+        "fp16_opt_level": "O2", "pad_to_multiple_of": "4096", "zero_padding": "0",
+        "fuse_attention_qkv": "true", "sequence_parallel": "1", "src_length": "1024",
+    }  # fmt: skip
+    assert expected.items() <= own.items()
+    theirs = pairs(lora)
+    assert theirs.keys() - own.keys() == {"lora", "lora_rank"}
+    assert own.keys() - theirs.keys() == {"sharding", "sharding_parallel_config"}
+    assert {key for key in own.keys() & theirs.keys() if own[key] != theirs[key]} == {
+        "model_name_or_path", "output_dir", "log_dir",
+    }  # fmt: skip
+    assert (theirs["model_name_or_path"], theirs["lora_rank"]) == (
+        "meta-llama/Llama-2-13b-chat", "32",
+    )  # fmt: skip
+
+
+def test_the_pretraining_has_the_path_that_exists() -> None:
+    argv = words("ascend910b", "train", "pretrain")
+    own = pairs(argv)
+    assert "../../../run_pretrain.py" in argv
+    assert "../run_pretrain.py" not in argv
+    expected = {
+        "devices": CARDS, "tensor_parallel_degree": "4", "sharding_parallel_degree": "2",
+        "max_steps": "2000", "split": "949,50,1", "bf16": "", "unified_checkpoint": "",
+        "tensor_parallel_config": "enable_mp_async_allreduce enable_mp_skip_c_identity",
+        "min_learning_rate": "0.000001", "input_dir": "./pre-data", "do_train": "",
+    }  # fmt: skip
+    assert expected.items() <= own.items()
+
+
+def test_the_variables_of_training() -> None:
+    for recipe in ("sft", "lora", "pretrain"):
+        assert exports("ascend910b", "train", recipe) == {
+            "GLOG_v": "0", "FLAGS_npu_storage_format": "1", "FLAGS_use_stride_kernel": "0",
+            "HCCL_OP_BASE_FFTS_MODE_ENABLE": "TRUE", "MULTI_STREAM_MEMORY_REUSE": "1",
+            "HCCL_INTRA_PCIE_ENABLE": "0", "HCCL_INTRA_ROCE_ENABLE": "1",
+            "FLAGS_allocator_strategy": "naive_best_fit", "ASCEND_RT_VISIBLE_DEVICES": CARDS,
+            "FLAGS_NPU_MC2": "1", "MC2_Recompute": "1",
+            "PYTHONPATH": "../../../../${PYTHONPATH:+:$PYTHONPATH}",
+        }  # fmt: skip
+
+
+def test_the_deployment() -> None:
+    export, predict = (words("ascend910b", "deploy", name) for name in ("export", "predict"))
+    assert export[3] == "predict/export_model.py"
+    assert predict[3] == "predict/predictor.py"
+    assert pairs(export)["output_path"] == pairs(predict)["model_name_or_path"]
+    assert {"inference_model": "", "block_attn": "", "dtype": "float16"}.items() <= pairs(
+        export
+    ).items()
+    assert pairs(predict)["mode"] == "static"
+    assert exports("ascend910b", "deploy", "export")["FLAGS_enable_pir_api"] == "0"
+
+
+@pytest.mark.parametrize("target", ["s60", "ascend910b"])
+def test_no_script_kills_or_hides(target: str, tmp_path: Path) -> None:
+    """Nobody else's processes are ended, the exit status is the program's, and bash reads it."""
+    known, recipes = filled(Wish(target, "all"))
+    assert len(recipes) == len(known.recipes)
+    for one in recipes:
+        text = script(one, target)
+        code = [line for line in text.splitlines() if not line.startswith("#")]
+        assert not any(word in " ".join(code) for word in ("kill", "grep", "&>", " &"))
+        assert text.rstrip().rpartition("exec python -u")[1]
+        file = tmp_path / "run.sh"
+        file.write_text(text)
+        subprocess.run(["bash", "-n", file], check=True)
+        program = Path(sys.executable).with_name("shellcheck")
+        ignored = "SC1090,SC2034"  # files that are known only on the machine
+        subprocess.run([program, "-e", ignored, file], check=True)
+
+
+def test_the_script_stands_still_without_a_checkout(tmp_path: Path) -> None:
+    _, [one] = filled(Wish("s60", "model"))
+    (tmp_path / "run.sh").write_text(script(one, "s60"))
+    env = {name: value for name, value in os.environ.items() if name != "PADDLENLP"}
+    result = subprocess.run(
+        ["bash", tmp_path / "run.sh"], env=env, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode != 0, "PADDLENLP" in result.stderr) == (True, True)
+
+
+def test_values_are_quoted() -> None:
+    _, [one] = filled(Wish("s60", "model", checkout=Path("/a b/$(touch x)")))
+    assert "cd '/a b/$(touch x)'/llm/devices/gcu/llama || exit" in script(one, "s60")
+
+
+def test_the_command(cli: Cli) -> None:
+    result = cli("smoke", "--target", "npu", "--level", "train", "--dry-run", "--json",
+                 "--cards", "8-15", "--max-steps", "7")  # fmt: skip
+    value = json.loads(result.stdout)
+    assert [one["name"] for one in value["recipes"]] == ["sft", "lora", "pretrain"]
+    for one in value["recipes"]:
+        assert one["arguments"]["max_steps"] == "7"
+        assert one["environment"]["ASCEND_RT_VISIBLE_DEVICES"] == "8,9,10,11,12,13,14,15"
+        assert all(row["why"] for row in one["differences"])
+    assert "没有" in cli("smoke", "--target", "s60", "--level", "model", "--dry-run",
+                       PADDOCK_LANG="zh").stdout  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flags", "what"),
+    [
+        (("--target", "npu", "--level", "train", "--cards", "0-3"), "tensor_parallel_degree 8"),
+        (("--target", "npu", "--level", "deploy", "--cards", "0-1"), "2 cards"),
+        (("--target", "npu", "--level", "train", "--cards", "0-"), "--cards"),
+        (("--target", "npu", "--level", "train", "--max-steps", "0"), "--max-steps"),
+        (("--target", "npu", "--level", "train", "--recipe", "sff"), "sft"),
+        (("--target", "loopback", "--level", "train"), "device"),
+        (("--target", "s60", "--level", "deploy"), "model"),
+        (("--target", "s60", "--level", "model", "--checkout", "/no/such"), "/no/such"),
+    ],
+)
+def test_bad_flags_are_refused(cli: Cli, flags: tuple[str, ...], what: str) -> None:
+    result = cli("smoke", *flags, "--dry-run")
+    assert (result.returncode, what in result.stderr, result.stdout) == (2, True, "")
+
+
+def test_cards() -> None:
+    assert cards_of("") == ()
+    assert cards_of("0-3, 6") == (0, 1, 2, 3, 6)
+    for wrong in ("1,1", "3-1", "a", "0-2,2", ",", "-1", "٣"):
+        with pytest.raises(PaddockError):
+            cards_of(wrong)
+
+
+# A stand-in for `paddle.distributed.launch`: as many processes as cards, each with a log of its
+# own; the first one's lines are shown. It is no proof of anything about hardware.
+LAUNCH = """
+import os, subprocess, sys, time
+devices = sys.argv[sys.argv.index("--devices") + 1].split(",")
+folder = sys.argv[sys.argv.index("--log_dir") + 1]
+program = next(i for i, one in enumerate(sys.argv) if one.endswith("run_finetune.py"))
+os.makedirs(folder, exist_ok=True)
+ranks = []
+for rank, _ in enumerate(devices):
+    log = open(f"{folder}/workerlog.{rank}", "w")
+    env = {**os.environ, "PADDLE_TRAINER_ID": str(rank)}
+    ranks.append(subprocess.Popen([sys.executable, *sys.argv[program:]], stdout=log, stderr=log,
+                                  env=env, start_new_session=True))
+status = 0
+while any(one.poll() is None for one in ranks) and not status:
+    status = next((one.returncode for one in ranks if one.returncode), 0)
+    time.sleep(0.02)
+for one in ranks:
+    one.poll() is None and one.terminate()
+    status = status or one.wait()
+sys.stdout.write(open(f"{folder}/workerlog.0").read())
+sys.exit(status)
+"""
+TRAIN = "import os, sys, time\nrank = int(os.environ['PADDLE_TRAINER_ID'])\n"
+SPEAK = TRAIN + "print(open(os.environ['LINES']).read() if rank == 0 else '', flush=True)\n"
+BREAK = SPEAK + "time.sleep(0.3)\nif rank == 1: raise RuntimeError('error code:507015')\n"
+HANG = SPEAK + "time.sleep(600)\n"
+
+
+class Stand(msgspec.Struct):
+    """A stack and a checkout with programs of our own in them."""
+
+    known: Levels
+    one: Filled
+    place: command.Place
+    records: Path
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Stand:
+    known = levels("ascend910b")
+    assert known
+    checkout, root = tmp_path / "nlp", tmp_path / "root"
+    package = tmp_path / "fake" / "paddle" / "distributed"
+    package.mkdir(parents=True)
+    (package / "launch.py").write_text(LAUNCH)
+    (package.parent / "base.py").write_text(
+        "class core:\n    get_all_op_names = staticmethod(lambda: ['softmax_with_cross_entropy'])\n"
+    )
+    here = checkout / known.recipes[0].folder
+    (here / "data").mkdir(parents=True)
+    (tmp_path / "lines").write_text("\n".join(training()))
+    recipe = msgspec.structs.replace(known.recipes[0], setup=(), cards=2, parameters=1)
+    _, [one] = filled(Wish("ascend910b", "train", "sft", checkout=checkout))
+    arguments = {**one.arguments, "tensor_parallel_degree": "2"}
+    one = msgspec.structs.replace(one, recipe=recipe, cards=(0, 1), arguments=arguments)
+    variables = {
+        **os.environ, "PYTHONPATH": str(tmp_path / "fake"), "LINES": str(tmp_path / "lines"),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }  # fmt: skip
+    place = command.Place(Path(sys.executable), variables, tmp_path / "records", root)
+    return Stand(known, one, place, tmp_path / "records")
+
+
+def go(
+    stand: Stand, program: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, dict[str, object]]:
+    """Run the recipe with this program as its own; the nodes of the cards cannot be made here."""
+    (stand.one.folder / stand.one.recipe.program).write_text(program)
+    monkeypatch.setattr(preflight, "_cards", lambda *_: ())
+    status = command.carry_out(stand.known, [stand.one], stand.place, json=False)
+    [file] = stand.records.glob("sft-*/verdict.json")
+    return status, json.loads(file.read_text())
+
+
+def test_a_run_of_two_ranks(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, record = go(stand, SPEAK, monkeypatch)
+    assert (status, record["exit_status"], record["outcome"]) == (0, 0, "passed")
+    assert "all steps are done" in capsys.readouterr().out
+    names = sorted(path.name for path in next(stand.records.iterdir()).iterdir())
+    assert names == ["run.log", "run.sh", "verdict.json"]
+
+
+def test_a_rank_that_fails_is_named_and_the_status_kept(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(stand.place.variables["LINES"]).write_text("\n".join(training()[:40]))
+    status, record = go(stand, BREAK, monkeypatch)
+    assert (status, record["exit_status"]) == (8, 1)
+    causes = record["causes"]
+    assert isinstance(causes, list)
+    assert [(one["key"], one["rank"]) for one in causes] == [("rank-known", "1")]
+    verdicts = record["verdicts"]
+    assert isinstance(verdicts, list)
+    assert verdicts[0]["figures"]["step"] == 37  # partial results are kept
+
+
+def test_a_run_without_progress_is_ended_with_its_ranks(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = msgspec.structs.replace(stand.one.recipe, first_minutes=2 / 60, silent_minutes=2 / 60)
+    stand.one = msgspec.structs.replace(stand.one, recipe=recipe)
+    began = time.monotonic()
+    status, record = go(stand, HANG, monkeypatch)
+    assert time.monotonic() - began < 60
+    assert (status, record["exit_status"]) == (8, None)
+    causes = record["causes"]
+    assert isinstance(causes, list)
+    assert causes[0]["key"].startswith("hang")
+    program = str(stand.one.folder)
+    left = [path for path in Path("/proc").glob("[0-9]*/cwd") if path.exists()
+            and str(path.readlink()) == program]  # fmt: skip
+    assert left == []
+
+
+def test_progress_keeps_a_long_run_alive(tmp_path: Path) -> None:
+    """The limit is on silence, not on the whole: eight steps of 0.5 s under a limit of 2 s."""
+    lines = [line.replace("'", "") for line in training()[3:11]]
+    program = "import time\n" + "".join(
+        f"print('{one}', flush=True); time.sleep(.5)\n" for one in lines
+    )
+    seen: list[int | None] = []
+    ended = live.run(
+        [sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log", live.Limits(2, 2),
+        lambda one: seen.append(one.step),
+    )  # fmt: skip
+    assert (ended.status, ended.seconds > 3) == (0, True)
+    assert (tmp_path / "log").read_text().splitlines() == lines
+
+
+def test_an_interrupted_run_leaves_no_process_and_its_log(tmp_path: Path) -> None:
+    program = f"import time\nprint({NPU_BEGIN!r}, flush=True)\ntime.sleep(600)"
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        live.run([sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log",
+                 live.Limits(60, 60), lambda _: None)  # fmt: skip
+    assert (tmp_path / "log").read_text() == f"{NPU_BEGIN}\n"
+
+
+def test_what_is_missing_is_named_each(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    (stand.one.folder / "data").rmdir()
+    recipe = msgspec.structs.replace(stand.one.recipe, setup=[["/no/set_env.sh"]])
+    environment = {**stand.one.environment, "HCCL_INTRA_PCIE_ENABLE": "1",
+                   "CUSTOM_DEVICE_BLACK_LIST": "softmax_with_cross_entropy, matmul"}  # fmt: skip
+    one = msgspec.structs.replace(stand.one, recipe=recipe, environment=environment)
+    monkeypatch.setattr(preflight, "wanted_bytes", lambda _: 1 << 60)
+    with socket.socket() as other:
+        other.bind(("", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        environment["HCCL_IF_BASE_PORT"] = str(port)
+        arguments = (one, "npu", stand.place.python, stand.place.variables, stand.place.root)
+        lines = "\n".join(preflight.missing(*arguments))
+    for part in ("run_finetune.py", "/data", "/no/set_env.sh", "card 0", "card 1",
+                 "HCCL_INTRA_PCIE", f"port {port}", "free at", "names matmul"):  # fmt: skip
+        assert part in lines, (part, lines)
+    assert "softmax_with_cross_entropy" not in lines
+
+
+def test_a_run_that_is_not_ready_does_not_begin(stand: Stand) -> None:
+    with pytest.raises(PaddockError) as caught:
+        command.carry_out(stand.known, [stand.one], stand.place, json=True)
+    assert caught.value.code == "launch-not-ready"
+    assert not stand.records.exists()
+
+
+def test_the_disk_that_checkpoints_take() -> None:
+    _, [sft, lora, pretrain] = filled(Wish("ascend910b", "train"))
+    billion = 13_015_864_320
+    assert preflight.wanted_bytes(sft) == 2 * billion  # 100 steps: saved once, at the end
+    assert preflight.wanted_bytes(lora) == 1 << 30
+    assert preflight.wanted_bytes(pretrain) == 16 * billion
