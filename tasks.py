@@ -323,8 +323,8 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit, tune, data, checkpoint,
-    shell, status, down, lock, lab, test, bench,
+    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit,
+    tune, data, checkpoint, shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 
 

@@ -8,7 +8,9 @@ SEPARATOR = "\0"  # no name of a file can have it
 _PAIR = "--compare"
 # Tasks with one positional parameter that stands for any number of files, and their flags that have
 # a value.
-TASKS = {"read": (), "explain": (), "verify-wheel": ("--target", "--env")}
+TASKS: dict[str, tuple[str, ...]] = {
+    "read": (), "explain": (), "verify-wheel": ("--target", "--env"), "data": (), "checkpoint": (),
+}  # fmt: skip
 
 
 def gather(argv: Sequence[str]) -> list[str]:

@@ -1,0 +1,62 @@
+"""`checkpoint` as a person meets it: a folder in, the files that are not whole out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from checks.checkpoint.fault import Fault
+from checks.checkpoint.folder import Looked, examine
+from provision.console import show, show_json
+from provision.errors import PaddockError
+from provision.words import text
+
+BROKEN = 11  # exit status, the doctor's for errors
+
+
+def checkpoint(names: Sequence[str], *, json: bool) -> int:
+    """Show what is wrong with the files. Returns 0, or BROKEN.
+
+    Raises PaddockError `bad-option`, `bad-file`.
+    """
+    if not names:
+        raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.files"))
+    found = {name: examine(Path(name).expanduser()) for name in names}
+    if json:
+        show_json({"schema": "paddock/checkpoint/1", "checkpoints": [
+            {"path": name, "files": [_values(one) for one in files]}
+            for name, files in found.items()
+        ]})  # fmt: skip
+    else:
+        for name, files in found.items():
+            for line in _lines(name, files):
+                show(line)
+    return BROKEN if any(one.faults for files in found.values() for one in files) else 0
+
+
+def _values(one: Looked) -> dict[str, object]:
+    """A file as JSON values, each fault with its sentence."""
+    faults = [{**msgspec.to_builtins(fault), "reason": _reason(fault)} for fault in one.faults]
+    return {"file": one.file, "size": one.size, "faults": faults}
+
+
+def _lines(name: str, files: list[Looked]) -> Iterator[str]:
+    """A checkpoint for a person: how many files were looked at, then what is wrong."""
+    sizes = [one.size for one in files if one.size is not None]
+    yield text("checkpoint.title", name=name, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}")
+    for one in files:
+        for fault in one.faults:
+            yield f"  x {one.file}: {_reason(fault)}"
+    if not any(one.faults for one in files):
+        yield "  " + text("checkpoint.whole")
+
+
+def _reason(fault: Fault) -> str:
+    """A fault as a sentence, with the bytes that are missing."""
+    said = text(f"checkpoint.fault.{fault.name}", **fault.values)
+    if fault.missing is None:
+        return said
+    key = "checkpoint.at-least" if fault.at_least else "checkpoint.missing"
+    return f"{said} ({text(key, count=fault.missing)})"

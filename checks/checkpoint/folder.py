@@ -1,0 +1,110 @@
+"""A folder of a model: its files, what its index promises, and its config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from checks.checkpoint.fault import Fault, Whole
+from checks.checkpoint.file import UNFINISHED, WEIGHTS, look
+from checks.fit.model import of_file
+from provision.errors import PaddockError
+from provision.facts import small
+
+_INDEX = ".index.json"
+_LARGEST = 256 << 20  # bytes of an index
+_LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.")
+_SHOWN = 3  # names of many
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """A file of a folder, its size in bytes (None: unread), and what is wrong with it."""
+
+    file: str
+    size: int | None
+    faults: list[Fault]
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    total_size: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
+class _Index(msgspec.Struct, frozen=True):
+    """An index: which file holds which tensor."""
+
+    weight_map: dict[str, str]
+    metadata: _Meta = _Meta()
+
+
+def examine(path: Path) -> list[Looked]:
+    """A folder's files, or one file. Raises PaddockError `bad-file` where there is neither."""
+    if not small.is_folder(path):
+        if small.is_file(path) is False:
+            raise PaddockError("bad-file", file=small.shown(path), reason="No such file")
+        return [_one(path, look(path))]
+    names = small.names(path) or []
+    files = {name: look(path / name) for name in names if name.endswith(WEIGHTS)}
+    found = [_one(path / name, seen) for name, seen in files.items()]
+    found += [Looked(name, None, [Fault(name="unfinished")])
+              for name in names if name.endswith(UNFINISHED)]  # fmt: skip
+    whole = {name: seen.tensors for name, (seen, _) in files.items() if isinstance(seen, Whole)}
+    for name in (name for name in names if name.endswith(_INDEX)):
+        found.append(Looked(name, None, list(_index(path / name, set(files), whole))))
+    if not files:
+        found.append(Looked(small.shown(path), None, [Fault(name="no-weights")]))
+    if not any(name.endswith(".pdiparams") for name in files):  # a static model has none of these
+        found.append(Looked("config.json", None, list(_config(path, whole))))
+    return found
+
+
+def _one(path: Path, seen: tuple[object, int | None]) -> Looked:
+    fault, size = seen
+    return Looked(small.shown(path.name), size, [fault] if isinstance(fault, Fault) else [])
+
+
+def _index(path: Path, there: set[str], whole: dict[str, dict[str, int]]) -> Iterator[Fault]:
+    """What an index promises, against the files that are there and whole."""
+    try:
+        index = msgspec.json.decode(small.data(path, _LARGEST) or b"", type=_Index)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        yield Fault(name="index", values={"reason": str(error)[:100]})
+        return
+    wanted = set(index.weight_map.values())
+    for name in sorted(wanted - there):
+        yield Fault(name="no-shard", values={"file": name[:100]})
+    told = {name: tensors for name, tensors in whole.items() if name in wanted and tensors}
+    lost = [one for one, name in index.weight_map.items() if name in told and one not in told[name]]
+    if lost:
+        yield Fault(name="not-in-shard", values=_some(lost))
+    sizes = {tensor: size for tensors in told.values() for tensor, size in tensors.items()}
+    more = [one for one in sizes if one not in index.weight_map]
+    if more:
+        yield Fault(name="not-in-index", values=_some(more))
+    total = index.metadata.total_size
+    if total is not None and set(told) == wanted and sum(sizes.values()) != total:
+        values = {"wanted": str(total), "found": str(sum(sizes.values()))}
+        yield Fault(name="total", values=values)
+
+
+def _config(folder: Path, whole: dict[str, dict[str, int]]) -> Iterator[Fault]:
+    """The config, and whether every layer that it says has tensors (where names are told)."""
+    try:
+        model = of_file(folder / "config.json")
+    except PaddockError as error:
+        yield Fault(name="config", values={"reason": str(error.values["reason"])})
+        return
+    names = [name for tensors in whole.values() for name in tensors]
+    layers = {int(found[1]) for name in names if (found := _LAYER.search(name))}
+    lost = [str(n) for n in range(model.num_hidden_layers) if n not in layers]
+    if layers and lost:
+        yield Fault(name="no-layers", values={"all": str(model.num_hidden_layers), **_some(lost)})
+
+
+def _some(names: list[str]) -> dict[str, str]:
+    """How many, and the first of them."""
+    shown = ", ".join(name[:80] for name in names[:_SHOWN])
+    return {"count": str(len(names)), "names": shown + (", ..." if len(names) > _SHOWN else "")}

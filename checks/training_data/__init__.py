@@ -1,0 +1,1 @@
+"""`data`: whether a file of training examples is what PaddleNLP's fine-tuning reads."""

@@ -1,0 +1,62 @@
+"""`data` as a person meets it: files in, line numbers and reasons out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from checks.training_data.file import File, examine
+from provision.console import show, show_json
+from provision.errors import PaddockError
+from provision.facts import small
+from provision.words import text
+
+WARNED, BROKEN = 10, 11  # exit statuses, those of the doctor
+
+
+def data(names: Sequence[str], *, json: bool) -> int:
+    """Show what is wrong in the files, or in those of a folder. Returns the exit status.
+
+    0, WARNED where lines teach nothing, BROKEN where training would stop at a line.
+    Raises PaddockError `bad-option`, `bad-file`.
+    """
+    if not names:
+        raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.files"))
+    paths = [path for name in names for path in _files(Path(name).expanduser())]
+    found = []
+    for path in paths:
+        found.append(examine(path))
+        for line in _lines(found[-1]) if not json else ():
+            show(line)
+    if json:
+        show_json({"schema": "paddock/data/1", "files": msgspec.to_builtins(found)})
+    if any(one.broken for one in found):
+        return BROKEN
+    return WARNED if any(one.counts for one in found) else 0
+
+
+def _files(path: Path) -> list[Path]:
+    """A file itself; of a folder what the trainer reads: train and dev, a file or a folder each."""
+    if not small.is_folder(path):
+        return [path]
+    found = [path / f"{part}.json" for part in ("train", "dev")]
+    for part in ("train", "dev"):
+        found += [path / part / name for name in small.names(path / part) or ()
+                  if name.endswith(".json")]  # fmt: skip
+    there = [one for one in found if small.is_file(one)]
+    if not there:
+        reason = text("data.no-files")
+        raise PaddockError("bad-file", file=small.shown(path), reason=reason)
+    return there
+
+
+def _lines(found: File) -> Iterator[str]:
+    """One file for a person."""
+    values = {"file": found.file, "lines": found.lines, "usable": found.usable}
+    yield text("data.title", mib=f"{found.bytes / (1 << 20):.1f}", **values)
+    for one in found.faults:
+        yield f"  {'x' if one.broken else '!'} {text('data.line', line=one.line)}: {one.reason}"
+    if (left := sum(found.counts.values()) - len(found.faults)) > 0:
+        yield "  " + text("data.more", count=left)
