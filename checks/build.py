@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checks.chain import Face, carry_out
+from checks.wheels.built import papers_of_recipe, papers_of_step
 from provision import engine
 from provision.console import consent, show, show_json
 from provision.errors import unknown_name
@@ -37,20 +38,35 @@ def recipe_of(backend: str) -> str | None:
     return recipe.of_target(found_target() if backend == "auto" else ALIASES.get(backend, backend))
 
 
-def by_recipe(order: Order, *, json: bool) -> int:
+def by_recipe(order: Order, *, image: str, json: bool) -> int:
     """Build the wheel of a recipe, unless it is there; print path, tags and size."""
     from checks import build_recipe
 
     began = time.monotonic()
     say = (lambda line="": None) if json else show
+    if order.place == "container":
+        from checks import build_container
+
+        return _told(build_container.build(order, image, say), json=json)
     made = build_recipe.build(order, say, lambda: progress(json=json))
-    facts = _facts(made.wheel) | build_recipe.as_json(made)
+    papers = papers_of_recipe(made)
+    facts = _facts(made.wheel) | build_recipe.as_json(made) | papers.to_json()
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
     say(text("build.wheel", path=made.wheel, tags=facts["tags"], size=f"{facts['bytes']:,} bytes"))
-    for line in build_recipe.lines(made, began):
+    for line in (*build_recipe.lines(made, began), *papers.lines()):
         say(line)
+    return 0
+
+
+def _told(facts: dict[str, object], *, json: bool) -> int:
+    """Print a wheel that was built elsewhere."""
+    if json:
+        show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
+        return 0
+    size = f"{facts['bytes']:,} bytes"
+    show(text("build.wheel", path=facts["path"], tags=facts["tags"], size=size))
     return 0
 
 
@@ -76,12 +92,16 @@ def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
     say = (lambda line="": None) if json else show
     face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     carry_out(options, face)
-    built = [wheel for name in names for wheel in (options.site.wheels / name).glob("*.whl")]
+    built = [(context.step(name), wheel) for name in names
+             for wheel in (options.site.wheels / name).glob("*.whl")]  # fmt: skip
+    shown = [(path, _facts(path), papers_of_step(step, context, path)) for step, path in built]
     if json:
-        show_json({"schema": "paddock/wheels/1", "wheels": [_facts(path) for path in built]})
-    for path in built:
-        facts = _facts(path)
+        rows = [facts | papers.to_json() for _, facts, papers in shown]
+        show_json({"schema": "paddock/wheels/1", "wheels": rows})
+    for path, facts, papers in shown:
         say(text("build.wheel", path=path, tags=facts["tags"], size=f"{facts['bytes']:,} bytes"))
+        for line in papers.lines():
+            say(line)
     return 0
 
 

@@ -20,7 +20,7 @@ from provision.words import text
 
 _RELEASE = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.(post|dev)\d+)?(\+[a-z0-9.]+)?")
 _PYTHON = re.compile(r"3\.\d{1,2}|.*/.*")
-PLACES = ("venv", "host")
+PLACES = ("venv", "host", "container")
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ def orders(
         return []
     if chosen.release:
         raise PaddockError("flags-apart", one="--release", other=f"--backend {backend}")
+    if own["image"] and own["in"] != "container":
+        raise PaddockError("flag-needs", one="--image", other="--in container")
     releases = own["paddle"].split(",") if matrix else [own["paddle"]]
     asked = chosen.jobs if is_counted else None
     return [

@@ -1,0 +1,171 @@
+"""`build-ops --in container`: this same tool within an image that has what the recipe needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from checks.build_recipe import Say
+from provision.container import box, engine, images
+from provision.container.inside import Inside
+from provision.container.settings import certificates, on_this_machine, private
+from provision.errors import STATUS, PaddockError
+from provision.network import Network
+from provision.paths import ROOT, cache_dir, data_dir
+from provision.stack import Stack, stack_file
+from provision.stack import load as load_stack
+from provision.wheels import recipe
+from provision.wheels.order import Order
+
+
+def build(order: Order, image: str, say: Say) -> dict[str, Any]:
+    """Build in a container of an image, which is removed again; what `--json` tells of the wheel.
+
+    The image has git, a Python from 3.10 on, a compiler, and the vendor's SDK; the host's driver
+    is shown to it. Raises PaddockError: what the engine says, and what the tool says in there.
+    """
+    order.checked()
+    client = engine.connect()
+    wanted = images.reference(image or _usual(order))
+    name, _ = images.obtain(client, wanted, lambda line: None)
+    home = cache_dir() / "containers" / name.removeprefix("sha256:")[:12]
+    home.mkdir(parents=True, exist_ok=True)
+    status, out = _run(client, name, order, home, say)
+    document = _document(out)
+    if status or document is None:
+        raise _failed(document, status, out)
+    return _taken(document["wheels"][0])
+
+
+def _stack(order: Order) -> Stack | None:
+    """The stack of the backend's target."""
+    target = recipe.load(order.backend).target
+    return load_stack(stack_file(target)) if target else None
+
+
+def _usual(order: Order) -> str:
+    """The image of the backend's target. Raises PaddockError `flag-needs` where none is known."""
+    stack = _stack(order)
+    base = stack.image.bases.get(stack.default_release) if stack and stack.image else None
+    if not base:
+        raise PaddockError("flag-needs", one="--in container", other="--image NAME")
+    return base.replace("{machine}", os.uname().machine)
+
+
+def _run(client: Any, image: str, order: Order, home: Path, say: Say) -> tuple[int, str]:
+    """Run the tool in a new container; its exit status and standard output."""
+    from docker.types import Mount
+
+    stack, out = _stack(order), bytearray()
+    words = [str(ROOT / "paddock"), "build-ops", "--json", *_flags(order)]
+
+    def listen(printed: bytes | None, told: bytes | None) -> None:
+        out.extend(printed or b"")
+        for line in (told or b"").decode("utf-8", "replace").splitlines():
+            say(line)
+
+    mounts = [Mount(str(place), str(place), type="bind", read_only=place != home)
+              for place in _mounts(order, home, stack)]  # fmt: skip
+    shared = "host" if on_this_machine(order.network) else "bridge"
+    with engine.translated(image=image):
+        container = client.containers.create(
+            image, entrypoint=["sleep", "infinity"], init=True, user="0:0", mounts=mounts,
+            network_mode=shared, environment=_variables(order, home),
+        )  # fmt: skip
+    try:
+        box.start(container)
+        inside = Inside(client, container, home, stack.settings if stack else ())
+        status = inside.run(words, private(order.network), listen, f"build-{os.getpid()}")
+        owner = f"{os.getuid()}:{os.getgid()}"
+        inside.run(["chown", "-R", owner, str(home)], {}, lambda *_: None, "owner")
+    finally:
+        box.remove([container])
+    return status, out.decode("utf-8", "replace")
+
+
+def _variables(order: Order, home: Path) -> dict[str, str]:
+    """The environment in the container, without what may hold a password."""
+    bundle = certificates(order.network)
+    trusted = Network(ca_bundle=bundle).environment() if bundle else {}
+    # The sources are the person's, and git there runs as root.
+    safe = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "*",
+    }
+    kept = {
+        name: os.environ[name] for name in ("PADDOCK_LANG", "LANG", "LC_ALL") if name in os.environ
+    }
+    own = {name: value for name, value in trusted.items() if value == str(bundle)}
+    return {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **safe, **own}
+
+
+def _flags(order: Order) -> Iterator[str]:
+    """The order once more, as the command line in the container has it."""
+    given = {"backend": order.backend, "source": _source(order), "ref": order.ref,
+             "python": order.python, "paddle": order.paddle, "in": "venv",
+             "jobs": str(order.jobs or "")}  # fmt: skip
+    for name, value in given.items():
+        yield from (f"--{name}", value) if value else ()
+    yield from ["--offline"] * order.network.offline
+
+
+def _source(order: Order) -> str:
+    path = Path(order.source).expanduser()
+    return str(path.resolve()) if order.source and path.exists() else order.source
+
+
+def _mounts(order: Order, home: Path, stack: Stack | None) -> Iterator[Path]:
+    """The tool, its home, the sources, certificates, and what is wanted of the host's driver."""
+    yield from (ROOT, home)
+    if order.source and Path(_source(order)).exists():
+        yield Path(_source(order))
+    if bundle := certificates(order.network):
+        yield bundle
+    container = stack.container if stack else None
+    yield from (path for path in map(Path, container.mounts if container else ()) if path.exists())
+
+
+def _document(out: str) -> dict[str, Any] | None:
+    """The one JSON document on standard output."""
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _failed(document: dict[str, Any] | None, status: int, out: str) -> PaddockError:
+    """The error of the tool in the container, else that it did not come so far."""
+    if document and document.get("code") in STATUS:
+        return Told(document)
+    last = tuple(out.splitlines()[-5:])
+    return PaddockError("step-failed", last, step="container", status=status, log="-")
+
+
+class Told(PaddockError):
+    """An error that was told elsewhere, with its sentences."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(str(document["code"]), tuple(document.get("details") or ()))
+        self._parts = document
+
+    def part(self, name: str) -> str:
+        """One sentence, as it was told."""
+        return str(self._parts[name])
+
+
+def _taken(wheel: dict[str, Any]) -> dict[str, Any]:
+    """The wheel with its record, copied to where a build outside of a container leaves it."""
+    found = Path(wheel["path"])
+    place = data_dir() / "wheels" / wheel["backend"] / found.parent.name
+    draft = place.with_name(f"{place.name}.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    shutil.copytree(found.parent, draft)
+    shutil.rmtree(place, ignore_errors=True)
+    draft.rename(place)
+    return {**wheel, "path": str(place / found.name)}
