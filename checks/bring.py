@@ -76,14 +76,19 @@ def dry_run(options: engine.Options, *, json: bool) -> int:
     """Show the plan and its commands; nothing is changed or written."""
     from provision.fetching import fetched
     from provision.plan import Wish, plan
+    from provision.room import places
     from provision.show import commands, plan_json, summary, table
 
     context = engine.prepare(options)
     planned = fetched(plan(context, Wish(options.begin, options.only)), context)
+    rooms = places(context, planned)
     if json:
-        show_json(plan_json(context, planned))
+        show_json({**plan_json(context, planned), "room": [
+            {"path": str(one.path), "bytes": one.bytes, "free": one.free} for one in rooms
+        ]})  # fmt: skip
         return 0
-    for line in (summary(planned), "", *table(planned), "", *commands(planned)):
+    told = [one.told for one in rooms]
+    for line in (summary(planned), *told, "", *table(planned), "", *commands(planned)):
         show(line)
     return 0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checks.smoke.settings import settings_of
-from provision import engine, guard, seal
+from provision import engine, guard, room, seal
 from provision.errors import PaddockError
 from provision.fetching import fetched
 from provision.journal import Journal
@@ -122,6 +122,7 @@ def _permitted(context: Context, planned: Sequence[Planned], face: Face) -> None
     for one in planned:
         if one.lack and not one.lack.later:
             raise _lacking(one.name, one.lack)
+    room.check(context, planned)
     what = host_changes(planned)
     if what and not face.consent(what):
         raise PaddockError("declined", what=what)

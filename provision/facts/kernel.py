@@ -52,7 +52,7 @@ def collect(root: Path = Path("/")) -> Kernel:
     return Kernel(
         release=release,
         command_line=_command_line(root),
-        headers=_headers(root, release),
+        headers=headers(root, release),
         others=None if installed is None else [small.shown(k) for k in installed if k != release],
         loaded=kernel_modules.loaded(root, rows),
         files=None if installed is None else kernel_modules.files(root, installed, release, rows),
@@ -75,7 +75,7 @@ def _command_line(root: Path) -> list[str] | None:
     return None if text is None else [word for word in text.split() if word.startswith(_OPTIONS)]
 
 
-def _headers(root: Path, release: str) -> bool | None:
+def headers(root: Path, release: str) -> bool | None:
     """Whether /lib/modules/RELEASE/build leads to a folder in which modules can be built.
 
     Some distributions have the link without what it leads to, so its Makefile is looked for.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from provision.facts import kernel
 from provision.paths import IMAGES
 from provision.site import Site
 from provision.stack import load
@@ -20,6 +21,7 @@ Make = Callable[..., Context]
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """A context of a target and a release, with the folder `deps` below the test's own."""
     monkeypatch.setenv("PADDOCK_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(kernel, "headers", lambda root, release: True)
     folder = tmp_path / "deps"
     folder.mkdir()
 

@@ -30,6 +30,10 @@ rm -rf /var/lib/apt/lists/*
 _START = r"""
 rm -f /.dockerenv
 mkdir -p /var/lib/lab
+headers=/usr/src/linux-headers-$(uname -r)
+mkdir -p "$headers" "/lib/modules/$(uname -r)"
+echo '# the lab builds no modules' > "$headers/Makefile"
+ln -sfn "$headers" "/lib/modules/$(uname -r)/build"
 cat > /usr/local/sbin/modprobe <<'END'
 #!/bin/sh
 file=$(find "/lib/modules/$(uname -r)" -name "$1.ko" 2>/dev/null)
