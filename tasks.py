@@ -99,7 +99,11 @@ def smoke(
 
     if diagnose:
         from checks.judge import diagnose as judging
+        from checks.launch.wish import refuse_mixed
 
+        own = {"--level": level != "all", "--dry-run": dry_run, "--recipe": recipe,
+               "--cards": cards, "--max-steps": max_steps, "--checkout": checkout}  # fmt: skip
+        refuse_mixed({"--diagnose": diagnose, "--text": text, **own})
         return judging.diagnose(diagnose, "" if target == "auto" else named(target), json=json)
     if level in ("train", "deploy") or any((dry_run, recipe, cards, max_steps, checkout)):
         from checks.launch import command as launching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from checks.judge.ranks import Failed, Hanging, first_failed, hanging, rank_of
+from checks.judge.ranks import Failed, Hanging, first_failed, hanging, rank_of, unordered
 from checks.judge.reading import LogRead
 from checks.judge.seen import Broken, Memory
 from checks.judge.series import Series
@@ -34,8 +34,8 @@ def causes(logs: Sequence[LogRead]) -> list[Cause]:
     found = [*_memory(logs, first), *_nan(logs)]
     if still and (first is None or first.later):
         found.append(_hang(still))
-    elif first and first.rank and len(logs) > 1:
-        found.append(_rank(first))
+    if first and first.rank and len(logs) > 1 and not (still and still.ranks):
+        found.append(_rank(first, unordered(logs)))
     return found
 
 
@@ -91,8 +91,13 @@ def _hang(still: Hanging) -> Cause:
     return Cause("hang-ranks" if ranks else "hang", values, None, ranks)
 
 
-def _rank(first: Failed) -> Cause:
+def _rank(first: Failed, several: tuple[str, ...]) -> Cause:
+    """The rank that failed first; `several` where the logs do not tell which of these it was."""
     known = f"{first.find.failure.id}: {first.find.failure.cause}" if first.find else ""
     line = cut(first.spot.text.strip(), _LINE)
     values: dict[str, object] = {"rank": first.rank, "line": line, "known": known}
+    if several:
+        return Cause("ranks", {**values, "ranks": ", ".join(several)}, first.spot, "")
+    if first.later:
+        return Cause("rank-later", values, first.spot, first.rank)
     return Cause("rank-known" if known else "rank", values, first.spot, first.rank)

@@ -20,6 +20,8 @@ def device(logs: list[LogRead], levels: Levels) -> Iterator[Reason]:
         yield holds("device", proof, device=name)
     elif skipped:
         yield failed("device-skipped", skipped, device=name)
+    elif other := next(((one, its) for log in logs for one, its in log.seen.proofs.items()), None):
+        yield failed("device-other", other[1], found=other[0], device=name)
     else:
         yield unknown("device-missing", device=name)
     if levels.proof.end and proof and not any(name in one.seen.ends for one in logs):

@@ -9,6 +9,7 @@ import msgspec
 
 from checks import explain
 from checks.judge.causes import causes
+from checks.judge.levels import all_levels
 from checks.judge.ranks import first_failed
 from checks.judge.reading import Reading
 from checks.judge.verdict import Cause, Outcome, Reason, Verdict
@@ -16,7 +17,7 @@ from checks.judge.which import logs_in, verdicts
 from checks.logs.show import cut, lines, name_of
 from checks.logs.telling import Spot
 from provision.console import show, show_json
-from provision.errors import SMOKE, USAGE
+from provision.errors import SMOKE, USAGE, PaddockError
 from provision.words import catalogue, text
 
 SCHEMA = "paddock/diagnosis/1"
@@ -51,8 +52,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
 def diagnose(name: str, target: str = "", *, json: bool) -> int:
     """Judge a log, or the logs of a folder. Returns the exit status.
 
-    Raises PaddockError `bad-file`, `no-zstd`.
+    Raises PaddockError `bad-file`, `no-zstd`, `bad-option` for a target without such levels.
     """
+    if target and target not in all_levels():
+        wanted = ", ".join(all_levels())
+        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
     found = look(logs_in(name), target)
     if json:
         show_json(to_json(found))

@@ -21,6 +21,7 @@ _EVAL = re.compile(r"step (\d+), batch: \d+, (loss|number correct): (\S+?), spee
 _TRAIN = re.compile(
     r"loss'?: (\S+?),\s+(?:'?[A-Za-z_]\w*'?: [^\s,]+,\s+){0,12}?'?global_step'?: (\S+?)(?=[,}\s]|$)"
 )
+_BEGUN = re.compile(r"loss'?: \S+,\s+'?learning_rate'?: \S")
 _RUNTIME = re.compile(r"'?interval_runtime'?: ([\d.]+)")
 _STEPS = re.compile(r"'?interval_steps_per_second'?: ([\d.eE+-]+)")
 _RESULT = re.compile(
@@ -58,7 +59,8 @@ def trained(seen: Seen, window: Window, place: int, log: int) -> None:
     loss = number(match[1]) if match else None
     step = whole(match[2]) if match else None
     if match is None or loss is None or step is None:
-        seen.train.unread = seen.train.unread or where()
+        if match or _BEGUN.match(text):
+            seen.train.unread = seen.train.unread or where()
         return
     rest = text[match.end() :].partition("loss: ")[0]
     seen.train.add(Point(step, loss, _speed(seen, step, rest), stamp(window, begin)), where)

@@ -45,6 +45,16 @@ def rank_of(name: str) -> str:
     return (match[1] or match[2]) if match else ""
 
 
+def unordered(logs: Sequence[LogRead]) -> tuple[str, ...]:
+    """The ranks of which no time tells which failed first; none where it is told."""
+    first = first_failed(logs)
+    found = [one for log in logs if (one := _failed(log)) and one.rank]
+    if first is None or first.time < math.inf:
+        return ()
+    same = sorted({one.rank for one in found if one.later == first.later}, key=_order)
+    return tuple(same) if len(same) > 1 else ()
+
+
 def first_failed(logs: Sequence[LogRead]) -> Failed | None:
     """The rank that failed first: by time, and one with an error of its own before all others."""
     found = [one for log in logs if (one := _failed(log))]

@@ -33,6 +33,10 @@ _MEMORY = {
     "tensor": re.compile(r"\btensor[ =:]+'?([A-Za-z][\w.@/]*[\w@])"),
     "rank": re.compile(r"(?i)\brank[ :=]*(\d+)"),
 }
+# Memory of a card, not of the machine; a call of aclrtMalloc is an error only where it says so.
+_OF_CARD = re.compile(
+    r"(?i)(?:npu|gcu|ascend).*(?:memory|alloc)|memory.*(?:npu|gcu)|Malloc.*fail|MemAlloc fail"
+)
 _LAYER = re.compile(r"layers?[._](\d+)")
 _FUSED = re.compile(r"autofuse_\w+")
 _BOOLEAN = re.compile(r"(torch_npu(?:\.\w+)+|npu_\w+)['\"]?[\s:=,)]+(True|False)\b")
@@ -88,7 +92,7 @@ def _memory(seen: Seen, window: Window, place: int, log: int) -> None:
     line, more = text_at(window, begin, end), text_at(window, begin - ON, end + 2 * ON)
     spot = spot_at(window, place, log)
     told = any(spot == one.spot for one in seen.memory)
-    if told or len(seen.memory) >= MANY or not re.search(r"(?i)npu|gcu|Ascend", line):
+    if told or len(seen.memory) >= MANY or not _OF_CARD.search(line):
         return
     found = {name: _first(pattern, line) for name, pattern in _MEMORY.items()}
     found["operator"] = found["operator"] or _first(_MEMORY["operator"], more)
@@ -165,6 +169,8 @@ _FIXED: Final[dict[bytes, Taker]] = {
     b"ut of memory": _memory,
     b"llocation failed": _memory,
     b"annot allocate": _memory,
+    b"aclrtMalloc": _memory,
+    b"halMemAlloc": _memory,
     b"NAN or INF": _broken,
     b"[PRECISION] [ERROR]": _broken,
     b"autofuse_": _fused,

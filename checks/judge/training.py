@@ -52,8 +52,10 @@ def _loss(series: Series, rule: Training | None) -> Iterator[Reason]:
     losses = [one.loss for one in series.points if math.isfinite(one.loss)]
     if not losses:
         yield unknown("no-steps")
-    elif rule is None or len(losses) < rule.least:
-        yield unknown("few-steps", count=len(losses), least=rule.least if rule else "-")
+    elif rule is None:
+        yield unknown("no-rule")
+    elif len(losses) < rule.least:
+        yield unknown("few-steps", count=len(losses), least=rule.least)
     elif max(losses) == min(losses):
         yield failed("stuck", count=len(losses), loss=f"{losses[0]:g}")
     else:

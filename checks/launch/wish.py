@@ -95,6 +95,7 @@ def filled(wish: Wish) -> tuple[Levels, list[Filled]]:
 def fill(recipe: Recipe, wish: Wish) -> Filled:
     """One recipe with a wish's values. Raises PaddockError `degrees`."""
     cards = wish.cards or tuple(range(recipe.cards))
+    _refuse_unused(recipe, wish)
     values = {"{cards}": ",".join(map(str, cards)),
               "{max_steps}": str(wish.max_steps or recipe.max_steps)}  # fmt: skip
     found = Filled(
@@ -110,6 +111,22 @@ def fill(recipe: Recipe, wish: Wish) -> Filled:
             "degrees", recipe=recipe.name, count=len(cards), degrees=shown, product=product
         )
     return found
+
+
+def _refuse_unused(recipe: Recipe, wish: Wish) -> None:
+    """A flag that this recipe cannot follow is no flag to ignore. Raises PaddockError."""
+    values = [*recipe.environment.values(), *recipe.arguments.values()]
+    flags = {"--cards": ("{cards}", wish.cards), "--max-steps": ("{max_steps}", wish.max_steps)}
+    for flag, (place, given) in flags.items():
+        if given and place not in values:
+            raise PaddockError("flags-apart", one=flag, other=f"--recipe {recipe.name}")
+
+
+def refuse_mixed(given: Mapping[str, object]) -> None:
+    """Raises PaddockError `flags-apart` where `--diagnose` stands beside what starts something."""
+    others = [flag for flag, value in given.items() if value and flag != "--diagnose"]
+    if given.get("--diagnose") and others:
+        raise PaddockError("flags-apart", one="--diagnose", other=others[0])
 
 
 def _open(table: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:

@@ -125,6 +125,20 @@ def test_the_rank_that_failed_first_is_named(judged: Judge) -> None:
     assert "K141" in cause.what
 
 
+def test_where_no_time_tells_the_first_none_is_claimed(judged: Judge) -> None:
+    found = judged(
+        workerlog_0=[*TRACE, "RuntimeError: error code:507015"],
+        workerlog_1=[*TRACE, "RuntimeError: error code:507014"],
+    )
+    [cause] = found.causes
+    assert (cause.key, cause.values["ranks"], cause.rank) == ("ranks", "0, 1", "")
+
+
+def test_where_all_only_waited_none_is_blamed(judged: Judge) -> None:
+    found = judged(workerlog_0=[*HALF, *waits(1300)], workerlog_1=[NPU_BEGIN, *waits(1200)])
+    assert [(one.key, one.rank) for one in found.causes] == [("hang", ""), ("rank-later", "1")]
+
+
 def test_an_error_that_nobody_knows_is_shown_with_its_rank(judged: Judge) -> None:
     found = judged(
         workerlog_0=[*HALF, *waits(1200)],

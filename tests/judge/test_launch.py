@@ -19,7 +19,8 @@ import pytest
 from checks.judge.levels import Levels, levels
 from checks.launch import command, live, preflight
 from checks.launch.script import script
-from checks.launch.wish import Filled, Wish, cards_of, filled
+from checks.launch.wish import Filled, Wish, cards_of, filled, wish
+from provision.arguments import named
 from provision.errors import PaddockError
 from tests.conftest import Cli
 from tests.judge.logs import NPU_BEGIN, training
@@ -189,12 +190,24 @@ def test_the_command(cli: Cli) -> None:
         (("--target", "npu", "--level", "train", "--recipe", "sff"), "sft"),
         (("--target", "loopback", "--level", "train"), "device"),
         (("--target", "s60", "--level", "deploy"), "model"),
+        (("--target", "s60", "--level", "model", "--cards", "1"), "perplexity"),
+        (("--target", "npu", "--level", "deploy", "--max-steps", "5"), "export"),
         (("--target", "s60", "--level", "model", "--checkout", "/no/such"), "/no/such"),
     ],
 )
-def test_bad_flags_are_refused(cli: Cli, flags: tuple[str, ...], what: str) -> None:
-    result = cli("smoke", *flags, "--dry-run")
-    assert (result.returncode, what in result.stderr, result.stdout) == (2, True, "")
+def test_bad_flags_are_refused(flags: tuple[str, ...], what: str) -> None:
+    given = dict(zip(flags[::2], flags[1::2], strict=True))
+    with pytest.raises(PaddockError) as caught:
+        own = ("--target", "--level", "--recipe", "--cards", "--max-steps", "--checkout")
+        target, *others = (given.get(name, "") for name in own)
+        filled(wish(named(target), *others))
+    assert (caught.value.status, what in str(caught.value)) == (2, True), caught.value
+
+
+def test_a_log_is_judged_or_something_started(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("hello\n")
+    result = cli("smoke", "--diagnose", str(tmp_path / "log"), "--level", "train")
+    assert (result.returncode, "--level" in result.stderr, result.stdout) == (2, True, "")
 
 
 def test_cards() -> None:
@@ -324,17 +337,17 @@ def test_a_run_without_progress_is_ended_with_its_ranks(
 
 
 def test_progress_keeps_a_long_run_alive(tmp_path: Path) -> None:
-    """The limit is on silence, not on the whole: eight steps of 0.5 s under a limit of 2 s."""
+    """The limit is on silence, not on the whole: eight steps of 0.3 s under a limit of 1.5 s."""
     lines = [line.replace("'", "") for line in training()[3:11]]
     program = "import time\n" + "".join(
-        f"print('{one}', flush=True); time.sleep(.5)\n" for one in lines
+        f"print('{one}', flush=True); time.sleep(.3)\n" for one in lines
     )
     seen: list[int | None] = []
     ended = live.run(
-        [sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log", live.Limits(2, 2),
-        lambda one: seen.append(one.step),
+        [sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log",
+        live.Limits(1.5, 1.5), lambda one: seen.append(one.step),
     )  # fmt: skip
-    assert (ended.status, ended.seconds > 3) == (0, True)
+    assert (ended.status, ended.seconds > 2) == (0, True)
     assert (tmp_path / "log").read_text().splitlines() == lines
 
 
