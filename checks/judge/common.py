@@ -42,8 +42,10 @@ def ending(status: int | None) -> Iterator[Reason]:
         yield holds("status-zero")
 
 
-def figures(series: Series) -> Iterator[Reason]:
-    """What is odd about a series of figures, whatever they mean."""
+def figures(series: Series, sampled: bool) -> Iterator[Reason]:
+    """What is odd about a series of figures, whatever they mean; `sampled`: some were left out."""
+    if not sampled and (hole := series.hole):
+        yield unknown("hole", begin=hole[0], end=hole[1])
     if series.unread:
         yield unknown("unreadable", series.unread)
     if series.mixed:

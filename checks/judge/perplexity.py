@@ -21,8 +21,7 @@ from checks.judge.verdict import Reason, Verdict, failed, holds, unknown
 
 LARGEST = 20.0  # the program's own limit of the exponent
 _JUMP = 3.0  # times the largest growth between two printed steps that the last steps may bring
-_CLOCK = 0.1  # relative difference between a printed speed and the clock's
-_DIGITS = 1e-9  # relative: the token ratio is printed with all its digits
+_CLOCK = 0.03  # relative difference between a printed speed and the clock's
 
 
 def judge(logs: list[LogRead], levels: Levels, status: int | None = None) -> Verdict:
@@ -30,7 +29,7 @@ def judge(logs: list[LogRead], levels: Levels, status: int | None = None) -> Ver
     log = max(logs, key=lambda one: (bool(one.seen.results), one.seen.evals.count))
     seen, reference = log.seen, levels.perplexity
     reasons = [
-        *_result(logs, seen, reference), *_steps(log), *common.figures(seen.evals),
+        *_result(logs, seen, reference), *_steps(log), *common.figures(seen.evals, seen.sampled),
         *common.device(logs, levels), *common.ending(status),
         *common.speed(seen.evals, [one for one in levels.speed if one.level == "model"]),
     ]  # fmt: skip
@@ -110,8 +109,8 @@ def _agreement(result: Result, seen: Seen) -> Iterator[Reason]:
         )
     if seen.tokens:
         wanted_ratio = _ratio(*seen.tokens)
-        values = {"ratio": result.ratio, "wanted": f"{wanted_ratio:.12g}"}
-        fits = math.isclose(ratio, wanted_ratio, rel_tol=_DIGITS)
+        values = {"ratio": result.ratio, "wanted": repr(wanted_ratio)}
+        fits = ratio == wanted_ratio  # it is printed with all its digits
         yield holds("ratio", **values) if fits else failed("ratio-not", **values)
 
 
@@ -125,7 +124,7 @@ def _expected(result: Result, seen: Seen, reference: Perplexity | None) -> Itera
         return
     counted = _ratio(reference.tokens, reference.words)
     same = seen.tokens in (None, (reference.tokens, reference.words))
-    if not same or not math.isclose(float(result.ratio), counted, rel_tol=_DIGITS):
+    if not same or float(result.ratio) != counted:
         yield unknown("other-data", tokens=reference.tokens, words=reference.words)
         return
     away = float(result.ppl) / reference.expected - 1

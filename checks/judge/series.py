@@ -82,6 +82,19 @@ class Series:
         return self.backs >= self.runs and self.backs * _RECENT > self.count
 
     @property
+    def hole(self) -> tuple[int, int] | None:
+        """Two steps between which lines are missing, since the others all come as regularly.
+
+        The first line may be one of its own. None too where not all points were kept.
+        """
+        steps = [one.step for one in self.points[1:]]
+        strides = [b - a for a, b in itertools.pairwise(steps)]
+        usual = min(strides, default=0)
+        if self.thinned or self.mixed:
+            return None
+        return next(((a, b) for a, b in itertools.pairwise(steps) if b - a != usual), None)
+
+    @property
     def speed(self) -> float | None:
         """The median speed of the newest points, in steps per second."""
         known = [one.speed for one in self.points[-_RECENT:] if one.speed]

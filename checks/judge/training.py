@@ -21,7 +21,7 @@ def judge(
     series = log.seen.train
     ranges = [one for one in levels.speed if one.level == "train"] if recipe else []
     reasons = [
-        *_loss(series, levels.training), *_end(log), *common.figures(series),
+        *_loss(series, levels.training), *_end(log), *common.figures(series, log.seen.sampled),
         *common.device(logs, levels), *common.ending(status),
         *common.speed(series, ranges, recipe),
     ]  # fmt: skip

@@ -393,3 +393,15 @@ def test_the_disk_that_checkpoints_take() -> None:
     assert preflight.wanted_bytes(sft) == 2 * billion  # 100 steps: saved once, at the end
     assert preflight.wanted_bytes(lora) == 1 << 30
     assert preflight.wanted_bytes(pretrain) == 16 * billion
+
+
+def test_names_on_the_black_list_are_the_installed_paddle_s(stack: Path) -> None:
+    """The legacy name of an operator is known, that of its kernel is not and would be ignored."""
+    names = "softmax_with_cross_entropy,cross_entropy_with_softmax,matmul_v2,matmul_v3"
+    lines = list(preflight.operators(names, stack / "bin" / "python", os.environ))
+    assert [line.split()[2].rstrip(",") for line in lines] == [
+        "cross_entropy_with_softmax", "matmul_v3",
+    ]  # fmt: skip
+    assert "nearest: matmul" in lines[1]
+    [unread] = preflight.operators("matmul_v2", Path("/no/python"), os.environ)
+    assert "/no/python" in unread
