@@ -16,23 +16,22 @@ from provision.distributions import normal
 from provision.errors import PaddockError
 from provision.facts.installed import Environment
 from provision.overlap import Overlap
-from provision.provenance import Statement, beside, sha256
+from provision.papers import statement
 
 _SLSA = "https://slsa.dev/spec/v1.0/provenance"
 
 
 def provenance(subject: Subject) -> Finding:
     """The statement beside it, if there is one, is about this file and about the Paddle here."""
-    file = beside(subject.path)
-    if not file.is_file():
-        return APART
+    file = statement.beside(subject.path)
     try:
-        said = msgspec.json.decode(file.read_bytes(), type=Statement)
+        said = statement.read(subject.path)
     except (OSError, msgspec.MsgspecError) as error:
         return Finding("warning", "form", {"file": file.name, "reason": str(error)}, source=_SLSA)
-    digest = sha256(subject.path)
-    values = {"file": file.name}
-    if digest not in [one.digest.get("sha256") for one in said.subject]:
+    if said is None:
+        return APART
+    digest, values = statement.sha256(subject.path), {"file": file.name}
+    if not statement.is_about(said, digest):
         evidence = [Evidence(f"sha256 {digest}", subject.path.name)]
         return Finding("error", "other", values, evidence, source=_SLSA)
     made = said.paddle

@@ -64,8 +64,19 @@ def lines(made: Audit) -> Iterator[str]:
 
 def verdict(findings: Sequence[Finding]) -> str:
     """How the audit ended, in one line."""
+    said = registered(findings)
+    return text("wheel.tally", **counts(findings)) + (
+        text("wheel.loads", line=said) if said else ""
+    )
+
+
+def counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many answers are of each state."""
     states = [one.state for one in findings]
-    ran = next((one for one in findings if one.id == "plugin-loads" and one.state == "ok"), None)
-    counts = {state: states.count(state) for state in ("ok", "warning", "error", "unknown")}
-    line = text("wheel.tally", **counts)
-    return line + (text("wheel.loads", line=ran.evidence[0].line) if ran else "")
+    return {state: states.count(state) for state in ("ok", "warning", "error", "unknown")}
+
+
+def registered(findings: Sequence[Finding]) -> str:
+    """What Paddle said when it loaded the plugin; "" where it did not."""
+    found = [one for one in findings if one.id == "plugin-loads" and one.state == "ok"]
+    return found[0].evidence[0].line if found else ""

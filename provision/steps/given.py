@@ -8,6 +8,7 @@ from pathlib import Path
 from provision.distributions import installed, normal
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack
+from provision.steps.install import in_the_way
 from provision.steps.packages import recorded
 from provision.steps.vendor import missing, notes, path, row
 from provision.vendor import deps, trust
@@ -36,8 +37,11 @@ class Given(Kind):
         return recorded(installed(site) if site else {}, pin, ".so")
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
-        """It has to be there. Raises PaddockError `package-*`."""
-        return missing([row(step, context)], context)
+        """It has to be there, and no other plugin. Raises PaddockError `package-*`."""
+        package = row(step, context)
+        is_plugin = normal(package.distribution).startswith("paddle-custom-")
+        rival = in_the_way(package.distribution, context) if is_plugin else None
+        return rival or missing([package], context)
 
     def note(self, step: Step, context: Context) -> str:
         """A digest that nobody has published, and other versions that are left alone."""

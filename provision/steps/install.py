@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from provision.distributions import installed, normal
+from provision.overlap import plugin_in_the_way
 from provision.stack import Step
-from provision.steps.base import Context, Kind
+from provision.steps.base import Context, Kind, Lack
 from provision.steps.packages import recorded
 
 
@@ -21,6 +22,10 @@ class Install(Kind):
         return {"python": context.site.python,
                 "folders": [context.site.wheels / name for name in step.wheels]}  # fmt: skip
 
+    def blocked(self, step: Step, context: Context) -> Lack | None:
+        """Another vendor's plugin in the environment would be overwritten."""
+        return in_the_way(f"paddle-custom-{context.stack.device}", context)
+
     def verify(self, step: Step, context: Context) -> list[Path]:
         """What each wheel's distribution has installed."""
         site = context.site.site_packages
@@ -31,3 +36,11 @@ class Install(Kind):
                 dist, version = wheel.name.split("-")[:2]
                 shown += recorded(there, (normal(dist), version), "")
         return shown
+
+
+def in_the_way(distribution: str, context: Context) -> Lack | None:
+    """What a plugin of this name would overwrite in the environment; None for nothing."""
+    found = plugin_in_the_way(distribution, context.site.site_packages)
+    if found is None:
+        return None
+    return Lack("plugin-overlap", f"{found.distribution} {found.version}")

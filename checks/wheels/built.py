@@ -1,0 +1,98 @@
+"""What goes with a wheel that was built here: its papers, and the verdict of its audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from provision.facts.proof import Proof
+from provision.journal import Witness
+from provision.papers.making import of_recipe, of_step, put
+from provision.site import Site
+from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.build_recipe import Built
+    from provision.stack import Step
+    from provision.steps.base import Context
+
+_RESTS_ON = ("paddle/base/libpaddle.so", "paddle/libs/libphi_core.so")
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """How an audit ended: its exit status, and how many answers were of each state.
+
+    `bad` are the questions with an answer that is not good; `registered` is what Paddle said when
+    it loaded the wheel, "" where that was not tried.
+    """
+
+    status: int
+    counts: dict[str, int]
+    bad: list[str]
+    registered: str = ""
+
+    @property
+    def line(self) -> str:
+        """The verdict for people."""
+        said = text("wheel.tally", **self.counts).strip()
+        bad = f" ({', '.join(self.bad)})" if self.bad else ""
+        loads = text("wheel.loads", line=self.registered) if self.registered else ""
+        return said + bad + loads
+
+
+class Papers(msgspec.Struct, frozen=True):
+    """The files beside a wheel, and the verdict."""
+
+    files: list[Path]
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, object]:
+        """Both as JSON values."""
+        return {"papers": [str(path) for path in self.files],
+                "audit": msgspec.to_builtins(self.verdict)}  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """Both for people."""
+        yield text("build.papers", files=", ".join(path.name for path in self.files))
+        yield text("build.audit", verdict=self.verdict.line)
+
+
+def papers_of_step(step: Step, context: Context, wheel: Path) -> Papers:
+    """What goes with the wheel of a step; it is loaded into the Paddle of the environment."""
+    files = put(wheel, lambda: of_step(step, context))
+    return Papers(files, _verdict(wheel, context.site, context.site.python, importing=True))
+
+
+def papers_of_recipe(made: Built) -> Papers:
+    """What goes with the wheel of a recipe, which has its own trial."""
+    logs = Path(made.record.log).parent
+    files = put(made.wheel, lambda: of_recipe(made.work, logs))
+    site, python = Site(made.work.recipe.backend), made.work.python.python
+    return Papers(files, _verdict(made.wheel, site, python, importing=False))
+
+
+def _verdict(wheel: Path, site: Site, python: Path, *, importing: bool) -> Verdict:
+    """The verdict on a wheel in an environment; one of unchanged files is remembered."""
+    rests = [path for name in _RESTS_ON
+             for path in python.parent.parent.glob(f"lib/python3.*/site-packages/{name}")]  # fmt: skip
+    witnesses = [Witness.of(path) for path in (wheel, *rests)]
+    memory = Proof(site.state / "audits" / f"{wheel.name}.json", {"python": str(python)}, witnesses)
+    if known := memory.recall(Verdict):
+        return known.value
+    made = _audited(wheel, python, importing=importing)
+    memory.keep(made)
+    return made
+
+
+def _audited(wheel: Path, python: Path, *, importing: bool) -> Verdict:
+    from checks.report import grade
+    from checks.wheels.audit import audit
+    from checks.wheels.place import find
+    from checks.wheels.verify import counts, registered
+
+    found = audit(wheel, find(wheel.name, "auto", str(python)), importing=importing).findings
+    bad = [one.id for one in found if one.state in ("error", "warning", "unknown")]
+    return Verdict(grade(found), counts(found), bad, registered(found))

@@ -1,0 +1,82 @@
+"""What is in a wheel and what it needs: a bill of materials in CycloneDX 1.6, beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from provision.distributions import normal
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
+from provision.papers.statement import Making, encode, sha256
+
+_SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
+_PACKAGE = "pkg:pypi/"
+_REQUIRED = ("paddlepaddle",)  # of the packages of the build, what the wheel needs when it runs
+
+
+def beside(wheel: Path) -> Path:
+    """Where the bill of a wheel is."""
+    return wheel.with_name(f"{wheel.name}.cdx.json")
+
+
+def bill(wheel: Path, digest: str, making: Making) -> bytes:
+    """The bill of a wheel of this digest. Its number follows from the digest alone."""
+    name, version = wheel.name.split("-")[:2]
+    own = f"{_PACKAGE}{normal(name)}@{version}"
+    files, needed = _contents(wheel)
+    packages = list(_packages(making))
+    parts = [*packages, *files, *needed]
+    return encode({
+        "$schema": _SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'sha256:{digest}')}",
+        "metadata": {"component": {
+            "type": "library", "bom-ref": own, "name": normal(name), "version": version,
+            "purl": own, "hashes": [_hash(digest)],
+        }},
+        "components": parts,
+        "dependencies": [{"ref": own, "dependsOn": [
+            str(part["bom-ref"]) for part in parts if part.get("scope") != "excluded"
+        ]}],
+    })  # fmt: skip
+
+
+def _packages(making: Making) -> Iterator[dict[str, object]]:
+    """The packages of the build; tools alone are not part of the result."""
+    for material in making.materials:
+        uri = str(material.get("uri", ""))
+        if uri.startswith(_PACKAGE):
+            name, _, version = uri.removeprefix(_PACKAGE).partition("@")
+            scope = "required" if name in _REQUIRED else "excluded"
+            yield {"type": "library", "bom-ref": uri, "name": name, "version": version,
+                   "purl": uri, "scope": scope}  # fmt: skip
+
+
+def _contents(wheel: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """The files of a wheel, and the libraries that its libraries ask for by name."""
+    files: list[dict[str, object]] = []
+    needed: set[str] = set()
+    with zipfile.ZipFile(wheel) as whole, tempfile.TemporaryDirectory() as scratch:
+        for info in whole.infolist():
+            if info.is_dir():
+                continue
+            path = Path(scratch, "file")
+            with whole.open(info) as content, path.open("wb") as copy:
+                shutil.copyfileobj(content, copy, 1 << 20)
+            files.append({"type": "file", "bom-ref": f"file:{info.filename}",
+                          "name": info.filename, "hashes": [_hash(sha256(path))]})  # fmt: skip
+            with contextlib.suppress(*DAMAGED):  # not a library
+                needed |= set(ElfFile(path).needed)
+    own = {Path(info.filename).name for info in whole.infolist()}
+    return files, [
+        {"type": "library", "bom-ref": f"needed:{name}", "name": name, "scope": "required"}
+        for name in sorted(needed - own)
+    ]
+
+
+def _hash(digest: str) -> dict[str, str]:
+    return {"alg": "SHA-256", "content": digest}
