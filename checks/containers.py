@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 import os
 import re
 import shutil
@@ -10,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from checks.forms import chosen
-from provision import guard, stack
+from provision import guard
+from provision.arguments import ALIASES, named
 from provision.console import show, show_json
 from provision.container import box, engine, images
 from provision.container.inside import Inside
 from provision.container.place import Place
-from provision.container.settings import DIGEST, IMAGE, TARGET, VOLUME, private
+from provision.container.settings import DIGEST, IMAGE, SOURCED, TARGET, VOLUME, private
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.forms.wanted import HOME
@@ -62,16 +64,26 @@ def shell(target: str, command: str) -> int:
     Raises PaddockError `no-container`, `no-client`, those of the engine.
     """
     client = engine.connect()
-    found = next(iter(box.ours(client, target)), None)
+    name = _target(client, target)
+    found = next(iter(box.ours(client, name)), None)
     if found is None:
-        raise PaddockError("no-container", target=target)
+        raise PaddockError("no-container", target=name)
     box.start(found)
-    settings = stack.load(stack.stack_file(target)).settings
-    inside = Inside(client, found, HOME, settings or "")
+    inside = Inside(client, found, HOME, json_module.loads(found.labels.get(SOURCED, "[]")))
     variables = private(Network())
     if command:
         return inside.run(["sh", "-c", command], variables, _copy, f"{SHELL}-{os.getpid()}")
     return _interactive(inside, variables)
+
+
+def _target(client: Any, name: str) -> str:
+    """A target by its name, also one of a stack of the person's own whose container there is.
+
+    `auto` is the one that has a container, where just one has.
+    """
+    there = {one.labels[TARGET] for one in box.ours(client)}
+    known = there if name == "auto" and len(there) == 1 else there & {ALIASES.get(name, name)}
+    return next(iter(known), "") or named(name)
 
 
 def _copy(out: bytes | None, err: bytes | None) -> None:
@@ -133,6 +145,7 @@ def down(target: str, *, json: bool, dry_run: bool = False) -> int:
     Raises PaddockError `busy`, those of the engine.
     """
     client = engine.connect()
+    target = _target(client, target)
     with guard.signals():
         if dry_run:
             names = [one.name for one in box.ours(client, target)]

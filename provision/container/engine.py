@@ -21,6 +21,7 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"bind source path does not exist: (?P<what>\S+)", "container-lacks"),
     (r"container name \"/?(?P<what>[^\"]+)\" is already in use", "container-name"),
     (r"manifest unknown|manifest for \S+ not found|not found: manifest", "image-gone"),
+    (r"unknown blob|blob unknown", "image-gone"),
     (r"pull access denied|unauthorized|authentication required|denied: ", "image-denied"),
     (r"dial tcp|no such host|i/o timeout|connection re(fused|set)|TLS handshake|x509:", "registry"),
     (r"proxyconnect|server misbehaving|Client\.Timeout|toomanyrequests|unexpected EOF", "registry"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from provision.errors import PaddockError
 from provision.render import render
 
 _MARK = "PADDOCK_INSIDE"
+_KILLED = 137
+_SETTLES = 20  # tenths of a second until a container that was killed says so
 _PATIENCE = 150  # tenths of a second: a run that is asked to end first ends its own processes
 
 Listen = Callable[["bytes | None", "bytes | None"], None]
@@ -57,11 +60,15 @@ class Inside:
         return [shell, "-c", render("container/inside.sh.j2", values), shell, *words]
 
     def _status(self, made: str, began: str) -> int:
-        """The exit status. A stream that just ends may be the end of the container."""
+        """The exit status. A command that was killed may have been so with its container."""
         with translated(container=self.container.name):
             status = self.client.api.exec_inspect(made)["ExitCode"]
-            now, state = self.started(), self.container.attrs["State"]
-        if status is None or now != began or not state["Running"]:
+        patience = _SETTLES if status == _KILLED else 0
+        while self.started() == began and self.container.attrs["State"]["Running"] and patience:
+            patience -= 1
+            time.sleep(0.1)
+        state = self.container.attrs["State"]
+        if status is None or state["StartedAt"] != began or not state["Running"]:
             raise PaddockError(
                 "container-died",
                 container=self.container.name,

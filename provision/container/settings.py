@@ -19,7 +19,7 @@ from provision.network import CERTIFICATES, Network
 from provision.paths import state_dir
 
 TARGET, HOME, MADE = "paddock.target", "paddock.home", "paddock.made"
-IMAGE, DIGEST = "paddock.image", "paddock.digest"
+IMAGE, DIGEST, SOURCED = "paddock.image", "paddock.digest", "paddock.settings"
 VOLUME = "paddock-cache"
 _CACHE = Path("/var/cache/paddock")
 # Where distributions keep the certificates that the system trusts: Debian, the RHEL family
@@ -109,7 +109,8 @@ class Settings:
         cards = self.wanted.cards if self.made["devices"] else ()
         return labels(self.wanted.stack.target) | {
             MADE: json.dumps(self.made | {"name": self.name}), IMAGE: base_of(self.wanted),
-            DIGEST: self.digest, "paddock.release": self.wanted.release,
+            DIGEST: self.digest, SOURCED: json.dumps(self.wanted.stack.settings),
+            "paddock.release": self.wanted.release,
             "paddock.cards": ",".join(map(str, cards)),
         }  # fmt: skip
 

@@ -1,0 +1,227 @@
+"""Engines that are not there, may not be used, hang, refuse, or go away in the middle."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from provision.container import box
+from provision.container import engine as engines
+from provision.container import inside as insides
+from provision.container.inside import Inside
+from provision.errors import PaddockError
+from tests.conftest import Cli
+from tests.container.engine import Engine, busy_image, engine
+from tests.container.values import inside, settings, without_mounts
+from tests.lab.needs import needs
+
+pytestmark = pytest.mark.slow
+
+
+def code(raised: pytest.ExceptionInfo[PaddockError]) -> str:
+    return raised.value.code
+
+
+def test_no_engine_is_told_with_what_to_install(cli: Cli, tmp_path: Path) -> None:
+    for task in ("status", "shell", "down", "provision --target loopback --in container"):
+        done = cli(*task.split(), DOCKER_HOST=f"unix://{tmp_path}/docker.sock")
+        assert done.returncode == 4, task
+        assert "apt-get install docker.io" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_socket_without_permission(running: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs(os.geteuid() == 0, "root, to become another user")
+    monkeypatch.setenv("DOCKER_HOST", running.host)
+    engines.connect().close()  # as the other user cannot read all of Python
+    running.folder.chmod(0o755)
+    running.socket.chmod(0o600)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(PaddockError) as raised:
+            engines.connect()
+    finally:
+        os.seteuid(0)
+    assert code(raised) == "engine-denied"
+    assert "usermod" in str(raised.value)
+
+
+@pytest.fixture
+def deaf(tmp_path: Path) -> Iterator[Path]:
+    """A socket whose daemon takes calls and never answers."""
+    path = tmp_path / "deaf.sock"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        yield path
+
+
+def test_a_daemon_that_hangs(deaf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{deaf}")
+    monkeypatch.setattr(engines, "_LIMIT", 0.5)
+    with pytest.raises(PaddockError) as raised:
+        engines.connect()
+    assert code(raised) == "engine-lost"
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+def test_what_the_machine_lacks_is_named_and_no_container_stays(
+    client: Any, at_start: bool
+) -> None:
+    """A missing path is refused before the container is made, a missing node when it starts."""
+    wanted = settings(client, "ascend910b", cards=(7,))
+    wanted = without_mounts(wanted) if at_start else wanted
+    with pytest.raises(PaddockError) as raised:
+        box.running(client, wanted, box.fitting(client, wanted))
+    assert code(raised) == "container-lacks"
+    what = "/dev/davinci7" if at_start else "/usr/local/dcmi"
+    assert what in raised.value.part("what")
+    assert client.containers.list(all=True) == []
+
+
+def test_a_name_that_another_container_has(client: Any) -> None:
+    foreign = client.containers.create("busy:1", name="paddock-loopback", command=["sleep", "9"])
+    with pytest.raises(PaddockError) as raised:
+        inside(client)
+    assert code(raised) == "container-name"
+    assert "paddock-loopback" in raised.value.part("what")
+    assert [one.id for one in client.containers.list(all=True)] == [foreign.id]
+
+
+def test_another_choice_needs_another_container(client: Any) -> None:
+    inside(client)
+    with pytest.raises(PaddockError) as raised:
+        box.fitting(client, settings(client, privileged=True))
+    assert code(raised) == "container-differs"
+    assert "privileged" in raised.value.part("what")
+    assert box.fitting(client, settings(client)) is not None
+
+
+def test_another_home_does_not_see_it(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside(client)
+    assert len(box.ours(client)) == 1
+    monkeypatch.setenv("PADDOCK_HOME", "/nonexistent")
+    assert box.ours(client) == []
+
+
+class Heard:
+    """Collects what a command says, and calls `then` at its first word."""
+
+    def __init__(self, then: Any = None) -> None:
+        self.out, self.err, self.then = b"", b"", then
+
+    def __call__(self, out: bytes | None, err: bytes | None) -> None:
+        first = not self.out
+        self.out += out or b""
+        self.err += err or b""
+        if first and out and self.then:
+            self.then()
+
+
+def test_output_and_status_are_true(client: Any) -> None:
+    heard = Heard()
+    status = inside(client).run(["sh", "-c", "echo out; echo $SOME >&2; exit 7"], {"SOME": "é x"},
+                                heard, "test")  # fmt: skip
+    assert (status, heard.out, heard.err) == (7, b"out\n", "é x\n".encode())
+
+
+def test_a_program_that_is_missing(client: Any) -> None:
+    assert inside(client).run(["nosuch"], {}, Heard(), "test") == 127
+
+
+LOOP = ["sh", "-c", "echo begun; while true; do sleep 1; done"]
+
+
+def processes(one: Inside) -> list[str]:
+    """The command lines in the container."""
+    return [row[-1] for row in one.container.top(ps_args="-o pid,args")["Processes"]]
+
+
+def test_cancelling_ends_the_command_inside(client: Any) -> None:
+    def cancel() -> None:
+        raise KeyboardInterrupt
+
+    one = inside(client)
+    with pytest.raises(KeyboardInterrupt):
+        one.run(LOOP, {}, Heard(cancel), "test")
+    assert [line for line in processes(one) if "while true" in line] == []
+
+
+def test_what_a_killed_run_left_is_ended_by_the_next(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a child that does not hear the question."""
+    monkeypatch.setattr(insides, "_PATIENCE", 10)
+    one = inside(client)
+    deaf = "trap '' TERM; while true; do sleep 1; done"
+    made = client.api.exec_create(
+        one.container.id, one.command(["sh", "-c", f"({deaf}) & wait"], "test"),
+        environment={"PADDOCK_INSIDE": "test"},
+    )  # fmt: skip
+    client.api.exec_start(made["Id"], detach=True)
+    other = client.api.exec_create(one.container.id, ["sh", "-c", "while true; do sleep 2; done"])
+    client.api.exec_start(other["Id"], detach=True)
+    while len(processes(one)) < 6:
+        time.sleep(0.05)
+    began = time.monotonic()
+    assert one.end("test")
+    assert time.monotonic() - began > 1  # it was asked first
+    assert [line for line in processes(one) if "sleep 1" in line] == []
+    assert [line for line in processes(one) if "sleep 2" in line]
+    assert not one.end("test")
+
+
+@pytest.mark.parametrize("how", ["kill", "restart"])
+def test_a_container_that_dies_meanwhile_and_goes_on(client: Any, how: str) -> None:
+    one = inside(client)
+    act = one.container.kill if how == "kill" else lambda: one.container.restart(timeout=0)
+    dying = threading.Thread(target=act)
+    with pytest.raises(PaddockError) as raised:
+        one.run(LOOP, {}, Heard(dying.start), "test")
+    dying.join()
+    assert code(raised) == "container-died"
+    box.start(one.container)
+    assert one.run(["sh", "-c", "exit 3"], {}, Heard(), "test") == 3
+
+
+def test_an_engine_that_dies_meanwhile_and_goes_on(client: Any, running: Engine) -> None:
+    one = inside(client)
+    with pytest.raises(PaddockError) as raised:
+        one.run(LOOP, {}, Heard(running.restart), "test")
+    assert code(raised) in ("engine-lost", "container-died", "engine-absent")
+    running.answers()
+    again = engines.connect()
+    there = box.fitting(again, settings(again))
+    assert there is not None
+    assert box.running(again, settings(again), there).run(["cat"], {}, Heard(), "t") == 0
+
+
+def test_a_full_disk_of_the_engine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not home.exists()
+    with engine("16m") as small:
+        busy_image(small)
+        monkeypatch.setenv("DOCKER_HOST", small.host)
+        monkeypatch.delenv("UV_CACHE_DIR")
+        one = inside(engines.connect())
+        with pytest.raises(PaddockError) as raised, engines.translated():
+            one.container.put_archive("/", _archive(30))
+    assert code(raised) == "container-disk"
+
+
+def _archive(megabytes: int) -> bytes:
+    import io
+    import tarfile
+
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        info = tarfile.TarInfo("large")
+        info.size = megabytes << 20
+        archive.addfile(info, io.BytesIO(bytes(info.size)))
+    return buffer.getvalue()
