@@ -17,6 +17,7 @@ import urllib.error
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO
+from urllib.request import OpenerDirector
 
 from provision.errors import PaddockError
 from provision.vendor import web
@@ -40,8 +41,9 @@ def _say(line: str) -> None:
 def download(part: Part, referer: str, login: str) -> None:
     """Fill the part with the whole file. Raises Refused, OSError."""
     left, pause, most = ATTEMPTS, 1.0, part.size
+    opener = web.opener()
     while not part.is_whole:
-        reason = _tried(part, referer, login)
+        reason = _tried(opener, part, referer, login)
         if part.is_whole:
             return
         left, pause = (ATTEMPTS, 1.0) if part.size > most else (left - 1, pause * 2)
@@ -52,10 +54,10 @@ def download(part: Part, referer: str, login: str) -> None:
         time.sleep(pause)
 
 
-def _tried(part: Part, referer: str, login: str) -> str:
+def _tried(opener: OpenerDirector, part: Part, referer: str, login: str) -> str:
     """Ask once; returns why not all has come. Raises Refused where asking again is of no use."""
     try:
-        _once(part, referer, login)
+        _once(opener, part, referer, login)
     except urllib.error.HTTPError as error:
         if (
             error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
@@ -73,11 +75,11 @@ def _tried(part: Part, referer: str, login: str) -> str:
     return "the server has ended too early"
 
 
-def _once(part: Part, referer: str, login: str) -> None:
+def _once(opener: OpenerDirector, part: Part, referer: str, login: str) -> None:
     """Ask once, for what is missing, and take what comes."""
     asked = {"Referer": referer} if referer else {}
     ask = web.request(part.url, login, {**asked, **part.asked()})
-    with web.opener().open(ask, timeout=web.SILENCE) as answer:
+    with opener.open(ask, timeout=web.SILENCE) as answer:
         part.begin(answer.status, answer.headers)
         _room(part)
         _copy(answer, part)

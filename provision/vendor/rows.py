@@ -25,11 +25,12 @@ class Package(Table, frozen=True):
 
     `files` are its names, those whose pins the release has (and that of `only_with`), the usual one
     first; `archives` are what it may be packed in. One of `shows` (a file with a line
-    `key`=VERSION), `module` (a kernel module's version) and `distribution` (of Python) tells the
+    `key`=VERSION or `key` : VERSION), `module` (a kernel module's version) and `distribution` (of Python) tells the
     version that `pin` wants. `remove` is what removes it: a script, by its path, and its arguments,
     or the flags with which the package itself does. `reboot` is a pattern of what the installer
     prints where the machine has to start anew; with `headers` it builds its modules for a kernel
-    for which it brings none, from the headers of that; `limit` is when it counts as hung, in
+    for which it brings none, from the headers of that; `sourced` is a script that has to be sourced
+    before it runs; `limit` is when it counts as hung, in
     seconds. `sha256` has the digests that are published, by file name.
     """
 
@@ -50,6 +51,7 @@ class Package(Table, frozen=True):
     remove: list[Argument] = msgspec.field(default_factory=list)
     reboot: str = ""
     headers: bool = False
+    sourced: Place | None = None
     limit: Annotated[int, msgspec.Meta(ge=1)] = 1800
     sha256: dict[FileName, Sha256] = msgspec.field(default_factory=dict)
 

@@ -13,6 +13,7 @@ import urllib.error
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from urllib.parse import quote, urljoin, urlsplit
+from urllib.request import OpenerDirector
 
 from provision.errors import PaddockError
 from provision.network import Network
@@ -49,6 +50,10 @@ class Server:
         for folder in folders:
             found += self._files(folder, self._links(folder))
         return tuple(found)
+
+    @functools.cached_property
+    def _opener(self) -> OpenerDirector:
+        return web.opener(self._bundle)
 
     def _files(self, folder: str, links: list[str]) -> Iterator[Offer]:
         files = {name_of(link): link for link in links if not link.endswith("/")}
@@ -90,7 +95,7 @@ class Server:
         """A page and its address after it was sent on. Raises HTTPError, PaddockError."""
         try:
             ask = web.request(url, self.login)
-            with web.opener(self._bundle).open(ask, timeout=web.SILENCE) as answer:
+            with self._opener.open(ask, timeout=web.SILENCE) as answer:
                 return answer.read(_PAGE).decode("utf-8", "replace"), answer.url
         except urllib.error.HTTPError:
             raise

@@ -59,7 +59,7 @@ def _version(package: Package, context: Context) -> tuple[str | None, Path | Non
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None, None
-    match = re.search(rf"^{re.escape(package.key)}\s*=\s*(\S+)", text, re.MULTILINE)
+    match = re.search(rf"^{re.escape(package.key)}\s*[=:]\s*(\S+)", text, re.MULTILINE)
     return (match[1], file) if match else (None, None)
 
 

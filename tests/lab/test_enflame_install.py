@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import subprocess
 import tarfile
@@ -47,6 +48,31 @@ def test_the_archive_of_the_article_is_unpacked_and_used(box: Bare) -> None:
     ends(box.provision(f"{OLD} --yes"), 0)
     assert box.run(STATES).stdout.split() == ["installed"] * 4
     assert len(parts(box)) == 2
+
+
+def test_packages_come_from_a_server(box: Bare) -> None:
+    """A file that is gone, then another one than the server's sums say, then the right one."""
+    file = enflame.platform(box.deps)
+    sums, there = box.deps / "SHA256SUMS", box.deps.parent / "elsewhere"
+    box.run(f"cd {DEPS}; nohup python3 -m http.server 8080 >/dev/null 2>&1 &")
+    old = OLD.replace(DEPS, "http://someone:s3cret@127.0.0.1:8080/")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    sums.write_text(f"{digest}  {file.name}\n")
+    file.rename(there)
+    done = box.provision(f"{old} --yes")
+    ends(done, 5, "HTTP 404", "fetch/driver")
+    there.rename(file)
+    sums.write_text(f"{'0' * 64}  {file.name}\n")
+    ends(box.provision(f"{old} --yes"), 6, "not the published file")
+    assert parts(box) == []
+    sums.write_text(f"{digest}  {file.name}\n")
+    ends(box.provision(f"{old} --dry-run"), 0, "fetch/driver", "8080")
+    ends(box.provision(f"{old} --yes"), 0, "+ fetch/driver")
+    assert box.run(STATES).stdout.split() == ["installed"] * 4
+    ends(box.provision(OLD.replace(f"--deps {DEPS}", "")), 0, "nothing to do")
+    assert box.run("grep -rl s3cret /root /tmp /var/log").stdout == ""
+    ends(box.run("./paddock provision --target s60 --undo --yes", 120), 0, "host/tops host/driver")
+    assert box.run("ls /root/.cache/paddock/downloads/s60").returncode != 0
 
 
 def test_without_packages_it_says_whom_to_ask(box: Bare) -> None:
