@@ -1,8 +1,8 @@
 """What one layer keeps for the backward pass, and what it needs besides while it runs.
 
 Each figure follows the tensors that Paddle's operators keep for their gradients when PaddleNLP's
-Llama runs (paddlenlp 3.0.0b4, transformers/llama/modeling.py; paddlepaddle 3.3.1). For float32 and
-`plain` all of it was measured; 16-bit and `fused` follow the same code and were not measured.
+Llama runs (paddlenlp 3.0.0b4, transformers/llama/modeling.py; paddlepaddle 3.3.1). For float32 it
+was measured, `fused` with the operators of loopback; 16 bits follow the same code and were not.
 
 Letters, per card: T tokens of a micro-batch, h the hidden size, d the size of a head, S bytes of
 a value of the model's dtype. Everything is in bytes.

@@ -141,9 +141,9 @@ def one_of(option: str, value: str, known: tuple[str, ...]) -> str:
 
 def _notes(target: str, wish: Wish, cards: list[Card]) -> list[str]:
     """What the figures rest on, as keys of sentences `fit.note.NAME`."""
-    measured = wish.dtype == "float32" and wish.kernels == "plain" and not wish.lora
-    whole = wish.tp * wish.pp * wish.sharding_degree == 1
-    notes = ["measured" if measured and whole else "computed"]
+    measured = wish.dtype == "float32" and wish.cards == 1
+    measured = measured and wish.kv_bits == BYTES["float32"] * 8
+    notes = ["measured" if measured else "computed"]
     notes += ["which-card"] if len(cards) > 1 else []
     notes += ["idle"] if any(card.idle_mib is None for card in cards) else []
     notes += ["communication"] if target == "s60" and wish.groups else []

@@ -16,6 +16,7 @@ from provision.words import text
 Size = Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
 _LARGEST = 16 << 20  # bytes of a config.json
 
+_CLASSES = ("LlamaForCausalLM", "LlamaForCausalLMPipe")  # those with a head for the next token
 # What the formulas here, and PaddleNLP's Llama, take for granted: by field, the values that say so.
 # A field that is not there says so too. `hidden_act` decides what is kept of the feed-forward part.
 _ASSUMED: dict[str, tuple[object, ...]] = {
@@ -105,14 +106,24 @@ def of_file(path: Path) -> Model:
     given = {name: values[name] for name in Model.__struct_fields__
              if name != "name" and values.get(name) is not None}  # fmt: skip
     given.setdefault("num_key_value_heads", values.get("num_attention_heads"))
-    scaling = values.get("rope_scaling"), values.get("rope_scaling_type")
-    given["scaled"] = any(scaling)
+    given["scaled"] = _scaled(values)
     try:
         model = msgspec.convert({**given, "name": str(path)}, Model)
     except msgspec.ValidationError as error:
         raise bad(path, str(error).replace("Object", "config.json")) from None
     _whole(path, model, values.get("head_dim"))
     return model
+
+
+def _scaled(values: dict[str, Any]) -> bool:
+    """Whether rotary positions are stretched: PaddleNLP's field, or one of transformers' two."""
+    for name in ("rope_scaling_type", "rope_scaling", "rope_parameters"):
+        kind = values.get(name)
+        if isinstance(kind, dict):
+            kind = kind.get("rope_type", kind.get("type", "default"))
+        if kind not in (None, "default"):
+            return True
+    return False
 
 
 def config_of(path: Path) -> dict[str, Any]:
@@ -138,7 +149,7 @@ def require_llama(path: Path, values: dict[str, Any]) -> None:
     kind, classes = values.get("model_type"), values.get("architectures") or []
     if kind != "llama":
         raise bad(path, text("fit.model.type", name=_shown(kind)))
-    if not isinstance(classes, list) or any("Llama" not in str(name) for name in classes):
+    if not isinstance(classes, list) or any(name not in _CLASSES for name in classes):
         raise bad(path, text("fit.model.architectures", names=_shown(classes)))
     for field, allowed in _ASSUMED.items():
         if values.get(field) not in allowed:

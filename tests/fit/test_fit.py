@@ -248,6 +248,7 @@ def test_what_cannot_be_is_refused(flags: dict[str, Any], option: str) -> None:
 @pytest.mark.parametrize(("change", "says"), [
     ({"model_type": "mixtral"}, "mixtral"), ({"model_type": None}, "None"),
     ({"architectures": ["DeepseekV3ForCausalLM"]}, "DeepseekV3"),
+    ({"architectures": ["LlamaForSequenceClassification"]}, "SequenceClassification"),
     ({"num_local_experts": 8}, "num_local_experts"), ({"attention_bias": True}, "attention_bias"),
     ({"quantization_config": {"bits": 4}}, "quantization_config"), ({"head_dim": 128}, "head_dim"),
     ({"hidden_size": None}, "hidden_size"), ({"vocab_size": -1}, "vocab_size"),
@@ -278,6 +279,8 @@ def test_a_bom_and_foreign_fields_are_no_matter(tmp_path: Path) -> None:
     model = find(str(tmp_path))
     assert model.scaled
     assert possible(wish(seq=1000), model)
+    path.write_text(json.dumps(CONFIG | {"rope_parameters": {"rope_type": "default"}}))
+    assert not possible(wish(seq=1000), find(str(path)))
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:

@@ -25,15 +25,19 @@ TIED = GROUPED | {"tie_word_embeddings": True, "num_hidden_layers": 2}
 CASES: list[dict[str, Any]] = [
     {"sizes": GROUPED, "batch": 2, "seq": 256, "kind": "train"},
     {"sizes": GROUPED, "batch": 4, "seq": 64, "kind": "infer"},
-    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "train"},
-    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "full"},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "train"},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "full"},
     {"sizes": LONG, "batch": 1, "seq": 384, "kind": "full_attn"},
     {"sizes": LONG, "batch": 1, "seq": 384, "kind": "core_attn"},
-    {"sizes": LONG, "batch": 2, "seq": 512, "kind": "infer"},
+    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "infer"},
     {"sizes": TIED, "batch": 2, "seq": 128, "kind": "train"},
     {"sizes": TIED, "batch": 2, "seq": 128, "kind": "infer"},
     {"sizes": GROUPED | {"intermediate_size": 2048}, "batch": 1, "seq": 128, "kind": "train"},
     {"sizes": GROUPED, "batch": 2, "seq": 256, "kind": "lora"},
+    {"sizes": GROUPED, "batch": 2, "seq": 256, "kind": "train", "fused": True},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "train", "fused": True},
+    {"sizes": LONG, "batch": 1, "seq": 384, "kind": "full", "fused": True},
+    {"sizes": LONG, "batch": 1, "seq": 512, "kind": "infer", "fused": True},
 ]
 
 
@@ -42,7 +46,7 @@ def estimate(case: dict[str, Any]) -> int:
     kind = case["kind"]
     wish = Wish(
         train=kind != "infer", batch=case["batch"], seq=case["seq"], dtype="float32", kv_bits=32,
-        kernels="plain", lora=16 if kind == "lora" else 0,
+        kernels="fused" if case.get("fused") else "plain", lora=16 if kind == "lora" else 0,
         recompute="none" if kind in ("train", "infer", "lora") else kind,
     )  # fmt: skip
     return memory.most(Model(name="small", **case["sizes"]), wish)

@@ -1,8 +1,10 @@
 """Runs small Llamas on loopback and prints what they took, one JSON line a run.
 
 python measured.py '[{"sizes": {...}, "batch": 2, "seq": 128, "kind": "train"}, ...]'
-`kind` is train, lora (of rank 16), infer, or the part that is recomputed. Runs in the stack's
-environment; bytes are those of all tensors at once, as Paddle's allocator counts them.
+`kind` is train, lora (of rank 16), infer, or the part that is recomputed; with `fused` PaddleNLP's
+calls of fused operators reach those of loopback, which keep for their gradients what the vendors'
+keep. Runs in the stack's environment; bytes are those of all tensors at once, as Paddle's allocator
+counts them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,22 @@ from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM
 
 DEVICE = "loopback:0"
 ADAPTED = [f".*{name}_proj.*" for name in ("q", "k", "v", "o", "gate", "up", "down")]
+
+
+def fuse() -> None:
+    """Let PaddleNLP, which does not know this device, call its fused operators all the same."""
+    import paddle_loopback_ops as ops
+    from paddlenlp.transformers.llama import fusion_ops
+
+    def attend(q: Any, config: Any, k: Any, v: Any, *rest: Any, **more: Any) -> Any:
+        return ops.flash_attention(q, k, v).reshape([q.shape[0], q.shape[1], -1])
+
+    def rotate(q: Any, k: Any, v: Any, *rest: Any) -> Any:
+        table = rest[3]  # after the hidden states, the positions and the cache
+        return ops.rotary_embedding(q, k, *table(v, seq_len=k.shape[1]))
+
+    fusion_ops.fusion_flash_attention, fusion_ops.fusion_rope = attend, rotate
+    fusion_ops.fusion_rms_norm = lambda x, weight, epsilon, fast: ops.rms_norm(x, weight, epsilon)
 
 
 def adapted(model: Any) -> Any:
@@ -60,7 +78,15 @@ def infer(model: Any, ids: Any) -> None:
 def run(case: dict[str, Any]) -> int:
     """The peak of one run in bytes."""
     paddle.device.reset_max_memory_allocated(DEVICE)
-    model = LlamaForCausalLM(LlamaConfig(**case["sizes"], use_flash_attention=False))
+    fused = bool(case.get("fused"))
+    switches = {
+        "use_flash_attention": fused,
+        "use_fused_rms_norm": fused,
+        "use_fast_layer_norm": False,
+    }
+    model = LlamaForCausalLM(LlamaConfig(**case["sizes"], **switches))
+    for layer in model.llama.layers:
+        layer.self_attn.use_fused_rope = fused
     if case["kind"] == "lora":
         model = adapted(model)
     elif case["kind"] not in ("train", "infer"):
@@ -74,6 +100,7 @@ def run(case: dict[str, Any]) -> int:
 def main() -> None:
     """One line a run, each with nothing left of the one before."""
     paddle.set_device("loopback")
+    fuse()
     for case in json.loads(sys.argv[1]):
         gc.collect()  # layers and their hooks refer to each other
         left = paddle.device.memory_allocated(DEVICE)
