@@ -84,6 +84,7 @@ def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
             return {
                 "file": own[0] if own else "", "files": [], "removal": "", "held": "",
                 "arguments": row.install if own else [], "debs": debs,
+                "sourced": row.sourced or "",
                 "limit": row.limit, "output": context.site.output(step.name),
                 "reboot": row.reboot, "mark": context.site.reboot, "notes": context.site.notes,
                 "packages": list(step.debs),
@@ -103,7 +104,7 @@ def _shown(row: Package, wanted: Wanted) -> dict[str, object]:
     """Where the installed version is told, and which is wanted; "" for any."""
     known = deps.known(wanted.context)
     file = filled(row.shows, known) if row.shows else ""
-    expression = rf"s/^{row.key}[[:space:]]*=[[:space:]]*\([^[:space:]]*\).*/\1/p"
+    expression = rf"s/^{row.key}[[:space:]]*[=:][[:space:]]*\([^[:space:]]*\).*/\1/p"
     return {"file": file, "expression": expression, "module": row.module,
             "version": known.get(row.pin, "")}  # fmt: skip
 

@@ -46,7 +46,8 @@ class Vendor(Kind):
         return {
             "file": files[0]["used"] if files else path(package, context), "files": files,
             "held": held(files, step, context), "trusted": site.trusted,
-            "arguments": _arguments(step, context), "limit": package.limit,
+            "arguments": _arguments(step, context), "sourced": package.sourced or "",
+            "limit": package.limit,
             "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
             "notes": site.notes, "added": site.added(step.name), "debs": [], "packages": [],
             "removal": unless_noted(removal, step, context),

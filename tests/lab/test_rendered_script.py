@@ -20,14 +20,14 @@ from tests.lab.vendor.bare import DEPS, Bare, bare
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 # Which installers run, and of the host's steps those before and after the one that wants a reboot.
 ORDER = {
-    "ascend910b": ["driver", "firmware", "toolkit", "kernels"],
+    "ascend910b": ["driver", "firmware", "toolkit", "kernels", "nnal"],
     "s60": ["driver", "tops"],
 }
 DONE_FIRST = {
     "ascend910b": ["host/account", "host/driver", "host/firmware"],
     "s60": ["host/driver"],
 }
-DONE_LATER = {"ascend910b": ["host/toolkit", "host/kernels"], "s60": ["host/tops"]}
+DONE_LATER = {"ascend910b": ["host/toolkit", "host/kernels", "host/nnal"], "s60": ["host/tops"]}
 WRITE: dict[str, Callable[[Path], object]] = {"ascend910b": ascend.write, "s60": enflame.rider}
 
 

@@ -109,7 +109,7 @@ def test_a_container_starts_with_the_variables_of_the_vendor(target: str, tmp_pa
         assert (done.returncode, done.stdout) == (3, "here a b\n")
 
 
-STACK = {"ascend910b": "host/toolkit,host/kernels", "s60": "host/tops"}
+STACK = {"ascend910b": "host/toolkit,host/kernels,host/nnal", "s60": "host/tops"}
 
 
 @pytest.mark.parametrize("classic", [False, True])

@@ -145,7 +145,7 @@ def test_without_the_vendors_packages_it_names_all_of_them_and_where_they_are_fr
                           capture_output=True, env=bare)  # fmt: skip
     assert done.returncode == 1
     missing = [line for line in done.stderr.splitlines() if "missing:" in line]
-    assert len(missing) == 5
+    assert len(missing) == 6
     assert all("https://" in line for line in missing)
     assert not (tmp_path / "home/state/ascend910b/done/env.python").exists()
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from provision import room
 from provision.errors import PaddockError
-from provision.facts import disk, pci_text
+from provision.facts import disk, kernel, pci_text
 from provision.plan import plan
-from provision.steps import system, vendor
+from provision.steps import system
 from tests.conftest import Cli
 from tests.engine.test_failures import mounted, needs_root
 from tests.vendor.conftest import Make
@@ -123,7 +123,7 @@ def test_without_the_headers_no_driver_is_installed(
     """Where it cannot be told, as in a container, and where the person insists, it goes on."""
     states: dict[bool | None, str | None] = {}
     for there in (True, None, False):
-        monkeypatch.setattr(vendor.kernel, "headers", lambda root, release, it=there: it)
+        monkeypatch.setattr(kernel, "headers", lambda root, release, it=there: it)
         (driver,) = [one for one in plan(make()) if one.name == "host/driver"]
         states[there] = driver.lack.code if driver.lack else None
     assert states == {True: "package-missing", None: "package-missing", False: "no-headers"}
@@ -134,7 +134,7 @@ def test_without_the_headers_no_driver_is_installed(
 def test_a_package_that_builds_nothing_needs_no_headers(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vendor.kernel, "headers", lambda root, release: False)
+    monkeypatch.setattr(kernel, "headers", lambda root, release: False)
     context = make()
     packages = context.stack.packages
     packages = {name: replace(one, headers=False) for name, one in packages.items()}

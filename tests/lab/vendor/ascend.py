@@ -92,11 +92,12 @@ echo "[INFO]PART package uninstalled successfully! Reboot needed for uninstallat
 
 
 def write(folder: Path, driver: str = DRIVER, firmware: str = FIRMWARE) -> None:
-    """The five packages that a release wants, under their vendors' names."""
+    """The packages that a release wants, under their vendors' names."""
     driver_package(folder / f"Ascend-hdk-910b-npu-driver_{driver}_linux-x86-64.run", driver)
     firmware_package(folder / f"Ascend-hdk-910b-npu-firmware_{firmware}.run", firmware, driver)
     toolkit_package(folder / f"Ascend-cann-toolkit_{CANN}_linux-x86_64.run")
     kernels_package(folder / f"Ascend-cann-kernels-910b_{CANN}_linux-x86_64.run")
+    nnal_package(folder / f"Ascend-cann-nnal_{CANN}_linux-x86_64.run")
 
 
 def driver_package(file: Path, version: str) -> Path:
@@ -160,8 +161,25 @@ def kernels_package(file: Path) -> Path:
     return make(file, "ASCEND_CANN_KERNELS_910B", fill)
 
 
+def nnal_package(file: Path) -> Path:
+    """ATB, which wants the variables of a toolkit."""
+
+    def fill(source: Path) -> None:
+        _files(source / "payload", _is_nnal, {})
+        want = 'case " $* " in *" --uninstall "*) rm -rf /usr/local/Ascend/nnal; exit 0 ;; esac\n'
+        want += '[ -d "$ASCEND_HOME_PATH" ] || fail "no ASCEND_HOME_PATH: source set_env.sh"\n'
+        end = 'say INFO "Ascend-cann-nnal install success"\n'
+        _script(source / "install.sh", _HEAD + want + _COPY + end, "nnal", CANN)
+
+    return make(file, "ASCEND_CANN_NNAL", fill)
+
+
 def _is_driver(name: str) -> bool:
     return name.startswith((f"{_ASCEND}/driver/", "etc/", "usr/local/bin/", "usr/local/dcmi/"))
+
+
+def _is_nnal(name: str) -> bool:
+    return name.startswith(f"{_ASCEND}/nnal/")
 
 
 def _is_cann(name: str) -> bool:
