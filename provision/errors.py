@@ -27,6 +27,8 @@ STATUS: Final[dict[str, int]] = {
     "unknown-form": USAGE,
     "unknown-model": USAGE,
     "bad-model": USAGE,
+    "bad-data": USAGE,
+    "no-checkpoint": USAGE,
     "no-heads": USAGE,
     "no-backup": USAGE,
     "no-base": USAGE,

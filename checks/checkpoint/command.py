@@ -19,10 +19,10 @@ BROKEN = 11  # exit status, the doctor's for errors
 def checkpoint(names: Sequence[str], *, json: bool) -> int:
     """Show what is wrong with the files. Returns 0, or BROKEN.
 
-    Raises PaddockError `bad-option`, `bad-file`.
+    Raises PaddockError `bad-option`, `no-checkpoint`.
     """
     if not names:
-        raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.files"))
+        raise PaddockError("bad-option", option="FILE", value="", wanted=text("checkpoint.wanted"))
     found = {name: examine(Path(name).expanduser()) for name in names}
     if json:
         show_json({"schema": "paddock/checkpoint/1", "checkpoints": [

@@ -41,10 +41,10 @@ class _Index(msgspec.Struct, frozen=True):
 
 
 def examine(path: Path) -> list[Looked]:
-    """A folder's files, or one file. Raises PaddockError `bad-file` where there is neither."""
+    """A folder's files, or one file. Raises PaddockError `no-checkpoint` where there is neither."""
     if not small.is_folder(path):
         if small.is_file(path) is False:
-            raise PaddockError("bad-file", file=small.shown(path), reason="No such file")
+            raise PaddockError("no-checkpoint", path=small.shown(path))
         return [_one(path, look(path))]
     names = small.names(path) or []
     files = {name: look(path / name) for name in names if name.endswith(WEIGHTS)}

@@ -214,7 +214,7 @@ def _together(room: Room, wish: Wish, kinds: list[str]) -> list[tuple[str, ...]]
         if rest and room.fits(_applied(room, wish, rest)[1]):
             picks = rest
     for kind in reversed(list(picks)):
-        tries = ({**picks, kind: pick} for pick in range(_MOST.bit_length()))
+        tries = ({**picks, kind: pick} for pick in range(len(_values(room, wish, kind))))
         picks = next((one for one in tries if room.fits(_applied(room, wish, one)[1])), picks)
     return [tuple(_applied(room, wish, picks)[0])]
 

@@ -92,9 +92,12 @@ def state(model: Model, wish: Wish, stage: Stage) -> State:
     AdamW keeps two moments, and for a 16-bit model a master copy of the weights (level O2), all
     float32. Gradients are float32 under amp_master_grad, which the launch scripts switch on and
     PaddleNLP allows with tensor or pipeline parallelism or sharding stage1; else of the model's
-    dtype. They stay between steps: the trainer sets them to zero. Of sharding, stage1 divides the
-    optimizer's part, stage2 the gradients too, stage3 the weights too. With LoRA only the adapters
-    have gradients and states. Each layer has its own tables of sines and cosines, never split.
+    dtype. They stay between steps: the trainer sets them to zero.
+
+    Of sharding, stage1 divides the optimizer's part, stage2 the gradients too, stage3 the weights
+    too, here evenly, as with fused tensors; else whole parameters are dealt out, nearly evenly.
+    With LoRA only the adapters have gradients and states. Each layer has its own tables of sines
+    and cosines, never split.
     """
     size, degree = wish.size, wish.sharding_degree
     tables = stage.layers * 2 * model.max_position_embeddings * model.head_size * _FLOAT

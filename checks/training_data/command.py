@@ -20,10 +20,10 @@ def data(names: Sequence[str], *, json: bool) -> int:
     """Show what is wrong in the files, or in those of a folder. Returns the exit status.
 
     0, WARNED where lines teach nothing, BROKEN where training would stop at a line.
-    Raises PaddockError `bad-option`, `bad-file`.
+    Raises PaddockError `bad-option`, `bad-data`.
     """
     if not names:
-        raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.files"))
+        raise PaddockError("bad-option", option="FILE", value="", wanted=text("data.wanted"))
     paths = [path for name in names for path in _files(Path(name).expanduser())]
     found = []
     for path in paths:
@@ -48,7 +48,7 @@ def _files(path: Path) -> list[Path]:
     there = [one for one in found if small.is_file(one)]
     if not there:
         reason = text("data.no-files")
-        raise PaddockError("bad-file", file=small.shown(path), reason=reason)
+        raise PaddockError("bad-data", file=small.shown(path), reason=reason)
     return there
 
 

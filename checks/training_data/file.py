@@ -42,13 +42,13 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examine(path: Path) -> File:
-    """Look at every line. Raises PaddockError `bad-file` where the file cannot be read."""
+    """Look at every line. Raises PaddockError `bad-data` where the file cannot be read."""
     try:
         with small.opened(path) as stream:
             return _examined(path, stream)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise PaddockError("bad-file", file=small.shown(path), reason=reason) from None
+        raise PaddockError("bad-data", file=small.shown(path), reason=reason) from None
 
 
 def _examined(path: Path, stream: BinaryIO) -> File:
