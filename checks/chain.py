@@ -158,6 +158,7 @@ def _smoke_once(
 ) -> SmokeReport | None:
     """Run every level, unless they passed on just this state."""
     from checks.smoke.run import run_smoke
+    from checks.smoke.sourced import sourced
 
     @contextlib.contextmanager
     def watch(level: str) -> Iterator[None]:
@@ -174,10 +175,11 @@ def _smoke_once(
     last = entries.get(SMOKE)
     if last and last.event == "done" and last.key == key:
         return None
+    variables = sourced(runner.variables, context.stack.settings)
     journal.record(SMOKE, "start", key, run=runner.settings.run)
     report = run_smoke(
-        context.site.python, context.stack.device, settings, runner.variables, face.show,
-        watch=watch,
+        context.site.python, context.stack.device, settings,
+        variables, face.show, watch=watch,
     )  # fmt: skip
     said = report.stand_in or ""
     journal.record(SMOKE, "done" if report.passed else "failed", key, stand_in=said)

@@ -10,6 +10,7 @@ import msgspec
 from checks.known import smoke_failed
 from checks.smoke.run import levels_of, run_smoke, settings_of
 from checks.smoke.show import text_lines
+from checks.smoke.sourced import sourced
 from checks.smoke.text import evaluate as evaluate_text
 from provision import seal, stack
 from provision.console import show, show_json
@@ -18,16 +19,16 @@ from provision.run import clean
 from provision.site import Site
 
 
-def _installed(target: str) -> tuple[Path, str]:
-    """The environment's interpreter and the device of a target.
+def _installed(target: str) -> tuple[Path, str, dict[str, str]]:
+    """The environment's interpreter, the device of a target, and the variables for its tests.
 
-    Raises PaddockError `unknown-target`, `not-provisioned`.
+    Raises PaddockError `unknown-target`, `not-provisioned`, `settings-failed`.
     """
     loaded = stack.load(stack.stack_file(target))
     site = Site(target)
     if not site.python.exists():
         raise PaddockError("not-provisioned", target=target, env=site.env)
-    return site.python, loaded.device
+    return site.python, loaded.device, sourced(clean(os.environ), loaded.settings)
 
 
 def levels(target: str, level: str, *, json: bool) -> int:
@@ -37,10 +38,8 @@ def levels(target: str, level: str, *, json: bool) -> int:
     """
     settings = settings_of(stack.stack_file(target).parent)
     wanted = levels_of(level, settings.levels)
-    python, device = _installed(target)
-    report = run_smoke(
-        python, device, settings, clean(os.environ), None if json else show, wanted
-    )  # fmt: skip
+    python, device, variables = _installed(target)
+    report = run_smoke(python, device, settings, variables, None if json else show, wanted)
     if json:
         show_json(msgspec.to_builtins(report))
     if not report.passed:
@@ -51,9 +50,9 @@ def levels(target: str, level: str, *, json: bool) -> int:
 
 def evaluate(target: str, file: Path, window: int, *, json: bool) -> int:
     """Print tokens, loss and perplexity of a text."""
-    python, device = _installed(target)
+    python, device, variables = _installed(target)
     settings = settings_of(stack.stack_file(target).parent)
-    report = evaluate_text(python, device, file, window, settings, clean(os.environ))
+    report = evaluate_text(python, device, file, window, settings, variables)
     if json:
         show_json(msgspec.to_builtins(report))
         return 0

@@ -25,8 +25,20 @@ Verdict = Literal[
 
 _LOG = re.compile(r"^[IWEF]\d{4} [\d:.]+\s+\d+ \S+\] ")
 _MARK = "paddock-device-types "
+_MEMORY = "paddock-host-memory "
+# After the import, the plugins that are loaded are asked whether they are a stand-in of ours.
 _PROBE = f"""\
-import json, paddle
+import ctypes, json, os, paddle
+rows = open("/proc/self/maps", errors="surrogateescape").read().splitlines()
+found = []
+for path in sorted(set(row.split(maxsplit=5)[-1] for row in rows if ".so" in row)):
+    try:
+        ask = ctypes.CDLL(path, os.RTLD_NOLOAD | os.RTLD_NOW).loopback_device_type
+    except (OSError, AttributeError):
+        continue
+    ask.restype = ctypes.c_char_p
+    found.append(ask().decode())
+print({_MEMORY!r} + json.dumps(found))
 print({_MARK!r} + json.dumps(paddle.device.get_all_custom_device_type()), flush=True)
 """
 
@@ -34,7 +46,8 @@ print({_MARK!r} + json.dumps(paddle.device.get_all_custom_device_type()), flush=
 class Loaded(msgspec.Struct, frozen=True):
     """A verdict with the line that shows it and where that line came from.
 
-    `said` is what a skipped plugin itself printed just before Paddle skipped it.
+    `types` have registered; those of `host_memory` are served there by a plugin of ours. `said` is
+    what a skipped plugin itself printed just before Paddle skipped it.
     """
 
     verdict: Verdict
@@ -42,6 +55,7 @@ class Loaded(msgspec.Struct, frozen=True):
     where: str
     types: list[str] = []
     said: list[str] = []
+    host_memory: list[str] = []
 
 
 def load(
@@ -84,7 +98,8 @@ def judge(answer: Answer, device: str) -> Loaded:
     if answer.status > 0 or types is None:
         return Loaded("raises", _last(answer), where)
     if device in types:
-        return Loaded("loads", f"registered: {', '.join(types)}", where, types)
+        line, memory = f"registered: {', '.join(types)}", _listed(answer, _MEMORY) or []
+        return Loaded("loads", line, where, types, host_memory=memory)
     return Loaded("unknown", f"registered: {', '.join(types) or 'nothing'}", where, types)
 
 
@@ -99,8 +114,13 @@ _SIGNS: tuple[tuple[Verdict, str], ...] = (
 
 def _types(answer: Answer) -> list[str] | None:
     """The device types that the probe printed; None when it did not get that far."""
-    lines = [line for line in answer.out.splitlines() if line.startswith(_MARK)]
-    return [str(name) for name in json.loads(lines[-1].removeprefix(_MARK))] if lines else None
+    return _listed(answer, _MARK)
+
+
+def _listed(answer: Answer, mark: str) -> list[str] | None:
+    """The names that the probe printed after a mark; None where it did not."""
+    lines = [line for line in answer.out.splitlines() if line.startswith(mark)]
+    return [str(name) for name in json.loads(lines[-1].removeprefix(mark))] if lines else None
 
 
 def _line(answer: Answer, pattern: str) -> str | None:

@@ -23,9 +23,9 @@ class Plugin(msgspec.Struct, frozen=True):
     """The verdict on the plugins of an environment.
 
     `line` is the evidence, `where` its origin; `hints` is what the files alone tell, `said` what
-    the plugin itself printed before it was skipped; `types` are
-    the device types that registered; `proved` is when a remembered load took place (seconds since
-    1970), None for one of now or for a verdict from the files.
+    the plugin itself printed before it was skipped; `types` are the device types that registered,
+    and `host_memory` those that a plugin of ours serves there; `proved` is when a remembered load
+    took place (seconds since 1970), None for one of now or for a verdict from the files.
     """
 
     verdict: Verdict
@@ -36,6 +36,7 @@ class Plugin(msgspec.Struct, frozen=True):
     hints: list[str]
     said: list[str] = []
     types: list[str] = []
+    host_memory: list[str] = []
     proved: float | None = None
 
 
@@ -100,7 +101,8 @@ def _tried(looked: Plugin, place: Place, device: str, fresh: bool) -> Plugin:
 
 
 def _with(looked: Plugin, made: Loaded) -> Plugin:
-    found = {name: getattr(made, name) for name in ("verdict", "line", "where", "types", "said")}
+    names = ("verdict", "line", "where", "types", "said", "host_memory")
+    found = {name: getattr(made, name) for name in names}
     return msgspec.structs.replace(looked, **found)
 
 

@@ -47,6 +47,12 @@ def test_the_evidence_has_no_time_stamp_and_the_plugin_own_words() -> None:
     assert made.said == ["demo: declined: too old"]
 
 
+def test_types_in_host_memory_are_told_of_what_was_loaded() -> None:
+    told = 'paddock-host-memory ["demo"]\n'
+    assert judge(Answer(0, told + DEMO, ""), "demo").host_memory == ["demo"]
+    assert judge(Answer(0, DEMO, ""), "demo").host_memory == []
+
+
 def fake(folder: Path, text: str) -> Path:
     """An interpreter that is a shell script."""
     path = folder / "python"

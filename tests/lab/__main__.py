@@ -13,8 +13,10 @@ from provision.console import report, show
 from provision.errors import PaddockError
 from provision.words import text
 from tests.lab import kept
+from tests.lab.boxes import box
 from tests.lab.boxes.image import VENDORS
 from tests.lab.boxes.variants import variants
+from tests.lab.needs import needs, succeeds
 from tests.lab.rehearsal import rehearse
 from tests.lab.vendor.bare import DEPS
 
@@ -23,8 +25,11 @@ def up(target: str, variant: str) -> int:
     """Start a machine, and say how to use it and what in it is simulated."""
     one = kept.checked(target, variant or kept.BARE)
     show(text("lab.up" if kept.up(one) else "lab.is-up", target=one.target, variant=one.variant))
-    values = {"name": one.name, "target": one.target, "variant": one.variant,
-              "checkout": one.bare.checkout, "deps": DEPS}  # fmt: skip
+    broken = next((each for each in variants() if each.id == one.variant), None)
+    prelude = box.describe(one.target, broken).prelude
+    values = {"name": one.name, "target": one.target, "variant": one.variant, "deps": DEPS,
+              "checkout": one.bare.checkout, "user": broken.user if broken else "root",
+              "prelude": "" if prelude == ":" else f"{prelude}; "}  # fmt: skip
     kind = "bare" if one.variant == kept.BARE else "box"
     for line in (f"lab.enter.{kind}", f"lab.simulated.{kind}", "lab.remove"):
         show(text(line, **values))
@@ -79,6 +84,7 @@ def main(action: str, target: str, *more: str) -> int:
     json = "--json" in more
     try:
         with guard.storage(), guard.signals():
+            needs(succeeds("docker", "info"), "a Docker Engine that runs (Debian: docker.io)")
             return (
                 rehearse(target, more) if action == "rehearse" else ACTIONS[action](target, *more)
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -11,39 +13,43 @@ from pathlib import Path
 from filelock import FileLock
 
 from provision.errors import unknown_name
-from provision.paths import ROOT
-from tests.conftest import shared_home
+from provision.paths import ROOT, cache_dir
 from tests.lab.boxes import box
 from tests.lab.boxes.image import VENDORS
 from tests.lab.boxes.variants import variants
 from tests.lab.machine import LABEL, Machine, launch, remove
 from tests.lab.vendor import bare, deps
 
-BARE, HEALTHY = "bare", "healthy"
-_KEPT = f"{LABEL}.kept"
+BARE, HEALTHY, REHEARSAL = "bare", "healthy", "rehearsal"
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A machine: of which target, and what is the matter with it."""
+    """A machine: of which target, what is the matter with it, and its container."""
 
     target: str
-    variant: str = BARE
-
-    @property
-    def name(self) -> str:
-        """Its container."""
-        return f"{LABEL}-{self.target}-{self.variant}"
+    variant: str
+    name: str
 
     @property
     def folder(self) -> Path:
         """What it sees of this machine: its parts of sysfs, and the folder of packages."""
-        return shared_home("machines") / self.name
+        return cache_dir() / "lab" / self.name
 
     @property
     def bare(self) -> bare.Bare:
         """The machine, where it is a bare one."""
         return bare.Bare(self.name, deps=self.folder / "deps")
+
+
+def _home() -> str:
+    """Machines of another PADDOCK_HOME are not ours."""
+    return hashlib.sha256(os.fsencode(cache_dir())).hexdigest()[:6]
+
+
+def label(target: str, variant: str) -> str:
+    """What `docker run` is told so that the machine is found again."""
+    return f"--label={LABEL}.{_home()}={target}/{variant}"
 
 
 def choices(target: str) -> list[str]:
@@ -57,29 +63,30 @@ def checked(target: str, variant: str) -> Kept:
     """The machine of that name. Raises PaddockError `no-machine`, `unknown-variant`."""
     if variant not in (known := choices(target)):
         raise unknown_name("unknown-variant", variant, known)
-    return Kept(target, variant)
+    return Kept(target, variant, f"{LABEL}-{target}-{variant}-{_home()}")
 
 
 def machines() -> list[Kept]:
     """Those that there are."""
-    argv = ["docker", "ps", "--all", "--filter", f"label={_KEPT}",
-            "--format", f'{{{{.Label "{_KEPT}"}}}}']  # fmt: skip
+    mark = f"{LABEL}.{_home()}"
+    argv = ["docker", "ps", "--all", "--filter", f"label={mark}",
+            "--format", f'{{{{.Label "{mark}"}}}}/{{{{.Names}}}}']  # fmt: skip
     found = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
     return [Kept(*one.split("/")) for one in sorted(found)]
 
 
 def up(one: Kept) -> bool:
     """Start a machine; False where it is there already."""
+    one.folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(one.folder.with_suffix(".lock")):
         if one in machines():
             return False
         shutil.rmtree(one.folder, ignore_errors=True)
         one.folder.mkdir()
         made = recipe(one, one.folder)
-        label = f"--label={_KEPT}={one.target}/{one.variant}"
         try:
-            machine = launch(one.name, made.image, label, *made.options)
-            prepare(machine, made, one, one.folder)
+            mark = label(one.target, one.variant)
+            prepare(launch(one.name, made.image, mark, *made.options), made, one, one.folder)
         except BaseException:
             down([one])
             raise
@@ -108,3 +115,4 @@ def down(those: Iterable[Kept]) -> None:
         Machine(one.name).run("rm -rf /sys/module/* /sys/bus/pci/* /srv/deps/*")
         remove(one.name)
         shutil.rmtree(one.folder, ignore_errors=True)
+        one.folder.with_suffix(".lock").unlink(missing_ok=True)

@@ -28,7 +28,6 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
 
     A machine that `lab up` has started is used and stays; else one is made, and removed after.
     """
-    kept.choices(target)
     json = "--json" in flags
     command = ["./paddock", "provision", "--target", target, "--deps", DEPS, *flags]
     with _machine(target, json=json) as machine:
@@ -45,24 +44,25 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
 @contextlib.contextmanager
 def _machine(target: str, *, json: bool) -> Iterator[Bare]:
     """The machine to rehearse on; what it is stands in the first lines."""
-    one = kept.Kept(target)
+    one = kept.checked(target, kept.BARE)
     if one in kept.machines():
         _tell(text("rehearsal.kept", target=target, name=one.name), json=json)
         yield one.bare
         return
     _tell(text("rehearsal.fresh", target=target), json=json)
-    with _fresh(target) as machine:
+    with _fresh(one) as machine:
         yield machine
     _tell(text("rehearsal.removed", target=target), json=json)
 
 
 @contextlib.contextmanager
-def _fresh(target: str) -> Iterator[Bare]:
+def _fresh(one: kept.Kept) -> Iterator[Bare]:
     """A machine of this run alone. Nothing interrupts its removal."""
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        one, folder = kept.Kept(target), Path(scratch)
+        folder = Path(scratch)
         made = kept.recipe(one, folder)
-        with running(made.image, *made.options) as machine:
+        mark = kept.label(one.target, kept.REHEARSAL)
+        with running(made.image, mark, *made.options) as machine:
             try:
                 kept.prepare(machine, made, one, folder)
                 yield Bare(machine.name, deps=folder / "deps")

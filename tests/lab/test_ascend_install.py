@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.vendor import ascend, wheels
+from tests.lab.vendor import ascend
 from tests.lab.vendor.bare import DEPS, Bare, bare
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -71,21 +71,6 @@ def test_a_bare_host_is_set_up_over_a_reboot_and_back(box: Bare) -> None:
     left = "/usr/local/Ascend/driver /usr/local/Ascend/firmware /usr/local/Ascend/ascend-toolkit"
     assert box.run(f"ls {left}").stdout == ""
     assert box.run("id HwHiAiUser").returncode != 0
-
-
-def test_one_command_leads_to_the_framework_and_the_plugin(box: Bare) -> None:
-    """With what is still missing said last, after all that could go on without it."""
-    box.run("touch /var/lib/lab/needs-reboot")
-    everything = f"--target npu --deps {DEPS} --yes"
-    ends(box.provision(everything, 400), 4, "paddle_custom_npu-3.0.0-cp310", "rebooted")
-    wheels.plugin(box.deps, "npu")
-    box.reboot()
-    ends(box.provision(everything), 0, "not proved", "ascend-toolkit/set_env.sh")
-    python = "/root/.local/share/paddock/envs/ascend910b/bin/python"
-    show = "print(paddle.__version__, npu.VERSION)"
-    code = f"import paddle, paddle_custom_device.npu as npu; {show}"
-    assert box.run(f"{python} -c '{code}'").stdout == "3.0.0 3.0.0\n"
-    ends(box.provision("--target npu"), 0, "nothing to do")
 
 
 def test_a_missing_package_is_named_after_the_rest_was_done(box: Bare) -> None:

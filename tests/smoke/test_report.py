@@ -7,6 +7,7 @@ import pytest
 
 from checks.smoke.process import Ended, Event
 from checks.smoke.report import SmokeReport, judge
+from checks.smoke.show import level_lines
 from tests.smoke.values import COUNTED, LATER, begin, check, ended, good, proof
 
 
@@ -82,6 +83,55 @@ def test_the_cpu_needs_no_plugin() -> None:
     events = [begin({}), *check("one"), proof("cpu", {}), {"event": "end"}]
     assert judge("device", "cpu", [ended(events)]).passed
     assert not judge("device", "loopback", [ended(events)]).passed
+
+
+def untold(registered: list[str], place: str = "npu:0", **more: object) -> Ended:
+    """A probe on a device whose plugin tells no counts."""
+    first = {"event": "begin", "registered": registered, "counters": None, **more}
+    found = {"event": "proof", "places": {place: 3}, "counters": None}
+    return ended([first, *check("one"), found, {"event": "end"}])
+
+
+def test_a_plugin_without_counts_is_believed_by_place_and_type() -> None:
+    report = judge("device", "npu", [untold(["cpu", "npu"])])
+    assert report.passed
+    assert not report.counted
+    assert report.native == {}
+    assert "not told by this plugin" in report.checks[-1].detail
+    assert any("not told by this plugin" in line for line in level_lines(report))
+
+
+@pytest.mark.parametrize(
+    ("probe", "said"),
+    [
+        (untold(["cpu"]), "has not registered the type npu"),
+        (untold(["cpu", "npu"], "cpu"), "results on cpu"),
+        (ended([*untold(["cpu", "npu"]).events[:3], proof("npu:0", COUNTED)]), "ended without"),
+    ],
+)
+def test_without_counts_nothing_else_is_excused(probe: Ended, said: str) -> None:
+    report = judge("device", "npu", [probe])
+    assert not report.passed
+    assert any(said in str(one.error) for one in report.checks)
+
+
+def test_counts_that_come_or_go_are_no_proof() -> None:
+    events = [begin(), *check("one"), proof("npu:0", None), {"event": "end"}]
+    assert not judge("device", "npu", [ended(events)]).passed
+
+
+@pytest.mark.parametrize(
+    ("device", "library", "said"),
+    [("npu", "libpaddle-custom-npu.so", True), ("npu", "", False), ("loopback", "lib.so", False)],
+)
+def test_a_library_in_host_memory_is_a_stand_in_for_all_but_loopback(
+    device: str, library: str, said: bool
+) -> None:
+    events = [begin() | {"host_memory": library}, *check("one"), proof(f"{device}:0")]
+    report = judge("device", device, [ended([*events, {"event": "end"}])])
+    assert report.passed
+    assert (report.stand_in is not None) is said
+    assert not said or library in str(report.stand_in)
 
 
 def test_two_probes_make_one_level() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from checks.smoke.report import LevelReport, judge
 from checks.smoke.run import LEVELS, PROBES, SCRIPTS, levels_of, run_smoke, settings_of
+from checks.smoke.settings import Level
 from checks.smoke.show import level_lines
 from provision.errors import PaddockError
 from provision.paths import IMAGES
@@ -74,9 +75,33 @@ def test_an_environment_without_python_fails_every_level(tmp_path: Path) -> None
     assert len([line for line in lines if "FAILED" in line]) == len(LEVELS)
 
 
-def lying_python(folder: Path, place: str) -> Path:
+@pytest.mark.parametrize("target", ["s60", "ascend910b"])
+def test_a_vendors_target_has_the_levels_that_can_run_there(target: str) -> None:
+    settings = settings_of(IMAGES / target)
+    assert settings.levels == ("device", "model")
+    assert not settings.counted
+    assert settings.model.perplexity == SETTINGS.model.perplexity
+    assert levels_of("all", settings.levels) == settings.levels
+    with pytest.raises(PaddockError, match="device, model, all"):
+        levels_of("ops", settings.levels)
+
+
+def test_the_stand_in_comes_before_all_levels_and_once(tmp_path: Path) -> None:
+    python = lying_python(tmp_path, "npu:0", host_memory="libpaddle-custom-npu.so")
+    lines: list[str] = []
+    settings = settings_of(IMAGES / "ascend910b")
+    twice: tuple[Level, ...] = ("device", "device")
+    report = run_smoke(python, "npu", settings, show=lines.append, levels=twice)
+    assert report.passed
+    assert lines[0].strip().startswith("on a stand-in in host memory, not on a card: npu")
+    assert len([line for line in lines if "stand-in" in line]) == 1
+    assert next(iter(msgspec.to_builtins(report))) == "stand_in"
+    assert report.stand_in
+
+
+def lying_python(folder: Path, place: str, **more: str) -> Path:
     """An interpreter that claims success for whatever it is asked to run."""
-    events = [begin(), *check("one"), proof(place), {"event": "end"}]
+    events = [begin() | more, *check("one"), proof(place), {"event": "end"}]
     said = "\n".join(json.dumps(event) for event in events)
     file = folder / "python"
     file.write_text(f"#!/bin/sh\ncat > \"$3\" <<'EOF'\n{said}\nEOF\n", encoding="utf-8")

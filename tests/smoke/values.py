@@ -32,7 +32,7 @@ def begin(counters: dict[str, Any] = COUNTED) -> Event:
     return {"event": "begin", "registered": ["cpu", "loopback"], "counters": counters}
 
 
-def proof(place: str = "loopback:0", counters: dict[str, Any] = LATER, **more: int) -> Event:
+def proof(place: str = "loopback:0", counters: dict[str, Any] | None = LATER, **more: int) -> Event:
     """The event that says where results were."""
     return {"event": "proof", "places": {place: 7, **more}, "counters": counters}
 

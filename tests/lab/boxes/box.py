@@ -83,7 +83,7 @@ def recipe(
     spec = describe(vendor, variant)
     options = [*HOST, *_sysfs(folder, spec), *mounts, *access(spec)]
     options += _NESTED if engine else ()
-    script = _START + _state(spec) + "".join(map(_mknod, spec.nodes))
+    script = _START + state(spec) + "".join(map(mknod, spec.nodes))
     script += (variant.shell if variant else "") + _ENGINE * engine
     user = variant.user if variant else "root"
     return Recipe(vendor_image(vendor, engine), options, script, user, spec.prelude)
@@ -122,11 +122,12 @@ def access(spec: Spec) -> list[str]:
     return [f"--device-cgroup-rule=c {major}:* rwm" for major in majors]
 
 
-def _state(spec: Spec) -> str:
+def state(spec: Spec) -> str:
+    """A script that writes what the vendor's tool knows."""
     return f"cat >/var/lib/lab/state.json <<'END'\n{json.dumps(spec.state)}\nEND\n"
 
 
-def _mknod(node: Node) -> str:
+def mknod(node: Node) -> str:
     """A node with its true numbers; what opens it is told that there is no such device."""
     made = f"mknod -m {node.mode} {node.path} c {node.major} {node.minor}\n"
     return f"{made}chown {node.owner} {node.path}\n"

@@ -68,11 +68,12 @@ esac
 _DRIVER_END = """\
 chown -R HwHiAiUser:HwHiAiUser /usr/local/Ascend/driver
 chmod 0755 /usr/local/bin/npu-smi /usr/local/Ascend/driver/script/uninstall.sh
+sed -i 's/"tool": "[^"]*/"tool": "'$version/ $lab/state.json
 if [ -e $lab/needs-reboot ]; then
     echo "MODULES" > $lab/at-boot
     say INFO "$installed Reboot needed ${effect#for the }!"
 else
-    for name in MODULES; do mkdir -p /sys/module/$name; done
+    for name in MODULES; do modprobe $name || fail "modprobe $name"; done
     say INFO "$installed The new version takes effect immediately."
 fi
 """

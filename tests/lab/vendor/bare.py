@@ -14,7 +14,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from tests.lab.boxes import image, pci
-from tests.lab.boxes.box import HOST, Recipe, checkout_mount, run_in
+from tests.lab.boxes.box import HOST, Recipe, access, checkout_mount, mknod, run_in, state
+from tests.lab.boxes.spec import Spec
 from tests.lab.machine import LABEL, Machine, cache_mount, running
 from tests.lab.needs import succeeds
 
@@ -44,8 +45,16 @@ file=$(find "/lib/modules/$(uname -r)" -name "$1.ko" 2>/dev/null)
 mkdir -p "/sys/module/$1"
 version=$(modinfo -F version "$file")
 [ -z "$version" ] || echo "$version" > "/sys/module/$1/version"
+/usr/local/sbin/take-cards
 END
 chmod 0755 /usr/local/sbin/modprobe
+"""
+# The driver takes the cards: it is linked to them, and they get their nodes.
+_TAKE = """cat > /usr/local/sbin/take-cards <<'END'
+#!/bin/sh
+[ ! -e {first} ] || exit 0
+{links}{nodes}END
+chmod 0755 /usr/local/sbin/take-cards
 """
 _BOOT = """
 rm -f /.dockerenv /var/lib/lab/needs-reboot
@@ -114,12 +123,24 @@ def bare(vendor: str, checkout: Path) -> Iterator[Bare]:
 def recipe(vendor: str, folder: Path, more: Iterable[str]) -> Recipe:
     """Such a machine; its parts of sysfs and the folder `deps` are made in `folder`."""
     folder.chmod(0o755)
-    functions = image.VENDORS[vendor].spec().functions
-    pci.write_bus(folder / "pci", [replace(one, driver=None) for one in functions])
+    spec = image.VENDORS[vendor].spec()
+    pci.write_bus(folder / "pci", [replace(one, driver=None) for one in spec.functions])
     places = {"pci": "/sys/bus/pci", "module": "/sys/module", "deps": DEPS}
     for name in places:
         (folder / name).mkdir(exist_ok=True)
     mounts = [f"--mount=type=bind,source={folder / name},target={there}"
               for name, there in places.items()]  # fmt: skip
-    options = [*HOST, *mounts, *more, *cache_mount()]
-    return Recipe(bare_image(), options, _START)
+    options = [*HOST, *mounts, *access(spec), *more, *cache_mount()]
+    return Recipe(bare_image(), options, _START + state(spec) + _take(spec))
+
+
+def _take(spec: Spec) -> str:
+    """A script that writes what happens to the cards once their driver is loaded."""
+    bus = "/sys/bus/pci"
+    links = "".join(
+        f"mkdir -p {bus}/drivers/{one.driver}\n"
+        f"ln -sfn ../../drivers/{one.driver} {bus}/devices/{one.slot}/driver\n"
+        for one in spec.functions if one.class_.startswith("12")
+    )  # fmt: skip
+    nodes = "".join(map(mknod, spec.nodes))
+    return _TAKE.format(first=spec.nodes[0].path, links=links, nodes=nodes)

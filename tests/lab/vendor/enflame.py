@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tests.lab.boxes import enflame
-from tests.lab.boxes.objects import module
+from tests.lab.boxes.objects import library, module
 from tests.lab.vendor.run_file import make
 
 RIDER, DRIVER = "3.2.109", "1.2.0.301"
@@ -29,7 +29,7 @@ echo "$part VERSION $*" >> $lab/calls
 [ "$(id -u)" = 0 ] || fail "please run as root"
 case " $* " in *" -y "*) ;; *) read -r answer || fail "no answer to the question [y/N]" ;; esac
 if [[ " $* " = *" --uninstall "* ]]; then
-    rm -rf /usr/local/efsmi /usr/sbin/efsmi /lib/modules/*/updates/enflame.ko
+    rm -rf /usr/local/efsmi /usr/sbin/efsmi /usr/lib/libefml.so /lib/modules/*/updates/enflame.ko
     say "Uninstall Finished."
     exit 0
 fi
@@ -43,6 +43,8 @@ if [ $part = driver ]; then
     tar -c --owner=0 --group=0 -C payload . |
         tar -x -C / --keep-directory-symlink --no-overwrite-dir || fail "tar"
     chmod 0755 /usr/local/efsmi/*/efsmi
+    ln -sf $(ls -d /usr/local/efsmi/*/efsmi | tail -n 1) /usr/sbin/efsmi
+    sed -i 's/"tool": "[^"]*/"tool": "VERSION/' $lab/state.json
     [ ! -e $lab/needs-reboot ] || echo enflame > $lab/at-boot
 elif [ -d debs ]; then
     say "[1/1] Install TopsPlatform Package"
@@ -74,6 +76,10 @@ def _installer(file: Path, driver: str, debs: tuple[str, ...]) -> Path:
         tool = source / f"payload/usr/local/efsmi/efsmi-{driver}/efsmi"
         tool.parent.mkdir(parents=True)
         tool.write_text(enflame.FILES[f"{enflame.EFSMI}/efsmi"])
+        library(tool.parent / "lib/libefml.so.1.0.0", ["efmlInit", "efmlGetDevCount"])
+        (source / "payload/usr/lib").mkdir()
+        link = f"/usr/local/efsmi/{tool.parent.name}/lib/libefml.so.1.0.0"
+        (source / "payload/usr/lib/libefml.so").symlink_to(link)
         kernel = os.uname().release
         module(source / f"payload/lib/modules/{kernel}/updates/enflame.ko", kernel, driver)
         if debs:

@@ -16,7 +16,8 @@ from filelock import FileLock
 
 from provision.paths import IMAGES, ROOT
 from tests.conftest import shared_home
-from tests.lab.machine import Machine, cache_mount, running
+from tests.lab.boxes.box import checkout_mount
+from tests.lab.machine import cache_mount, running
 from tests.lab.vendor.bare import bare_image
 
 RELEASE = "3.0.0"  # of Paddle, and so of the plugin
@@ -25,19 +26,22 @@ _SOURCE = IMAGES / "loopback"
 _STEPS = "host/toolchain,env/python,env/build-tools,framework/paddle,plugin/build"
 _BUILD = f"""
 set -e
-./paddock provision --stack /srv/stand-in/stack.toml --release {RELEASE} --yes --only {_STEPS}
-cp /root/.local/share/paddock/wheels/loopback/plugin/build/*.whl /srv/out
+for device in {" ".join(TYPES.values())}; do
+    stack=/srv/stand-in/$device/stack.toml
+    ./paddock provision --stack $stack --release {RELEASE} --yes --only {_STEPS}
+    cp /root/.local/share/paddock/wheels/loopback/plugin/build/*.whl /srv/out
+done
 """
 
 
 def wheel(vendor: str) -> Path:
     """The stand-in for a vendor's plugin; built where this machine has none of these sources."""
     image = bare_image()
-    kept = shared_home("stand-in") / f"{TYPES[vendor]}-{_digest(image)}"
+    kept = shared_home("stand-in") / _digest(image)
     with FileLock(kept.with_suffix(".lock")):
         if not kept.is_dir():
-            _build(vendor, image, kept)
-    return next(kept.glob("*.whl"))
+            _build(image, kept)
+    return next(kept.glob(f"paddle_custom_{TYPES[vendor]}-*.whl"))
 
 
 def _digest(image: str) -> str:
@@ -49,17 +53,20 @@ def _digest(image: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def _build(vendor: str, image: str, kept: Path) -> None:
+def _build(image: str, kept: Path) -> None:
+    """Build all of them on one machine, so that Paddle is installed once."""
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
-        source, out = Path(scratch, "source"), Path(scratch, "out")
-        shutil.copytree(_SOURCE, source)
+        sources, out = Path(scratch, "sources"), Path(scratch, "out")
         out.mkdir()
-        _rename(source / "plugin", TYPES[vendor])
-        places = {source: "/srv/stand-in", out: "/srv/out", ROOT: Machine("").checkout}
+        for device in TYPES.values():
+            shutil.copytree(_SOURCE, sources / device)
+            _rename(sources / device / "plugin", device)
+        places = {sources: "/srv/stand-in", out: "/srv/out"}
         mounts = [f"--mount=type=bind,source={here},target={there}"
                   for here, there in places.items()]  # fmt: skip
-        with running(image, *mounts, *cache_mount()) as machine:
-            done = machine.run(_BUILD, timeout=900, PYTHONDONTWRITEBYTECODE="1")
+        options = [*mounts, *checkout_mount(ROOT, "readonly"), *cache_mount()]
+        with running(image, *options) as machine:
+            done = machine.run(_BUILD, timeout=900)
             if done.returncode:
                 raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
         shutil.copytree(out, kept)
