@@ -14,15 +14,16 @@ from checks.judge.verdict import Reason, Verdict, failed, holds, unknown
 def judge(
     logs: list[LogRead], levels: Levels, status: int | None = None, exported: Path | None = None
 ) -> Verdict:
-    """The verdict on a deployment; `exported` is the folder of the static model, if it is known."""
+    """The verdict on a prediction, or on an export where that wrote to the folder `exported`."""
     wanted = levels.deploy
-    reasons = [
-        *(_passes(logs, wanted) if wanted else ()), *_answers(logs),
-        *(files(exported, wanted) if wanted and exported else ()),
-        *common.device(logs, levels), *common.ending(status),
-    ]  # fmt: skip
+    if exported:
+        own = [*files(exported, wanted)] if wanted else []
+    else:
+        own = [*(_passes(logs, wanted) if wanted else ()), *_answers(logs)]
+    reasons = [*own, *common.device(logs, levels), *common.ending(status)]
     ran = {name for one in logs for name in one.seen.passes}
-    return Verdict("deploy", levels.target, reasons, {"passes": len(ran), "answers": _count(logs)})
+    figures = {} if exported else {"passes": len(ran), "answers": _count(logs)}
+    return Verdict("deploy", levels.target, reasons, dict(figures))
 
 
 def _passes(logs: list[LogRead], wanted: Deploy) -> Iterator[Reason]:
@@ -59,14 +60,16 @@ def _answers(logs: list[LogRead]) -> Iterator[Reason]:
 
 def files(folder: Path, wanted: Deploy) -> Iterator[Reason]:
     """Whether the exported files are there; a model for several cards has folders `rank_N`."""
-    for place in sorted(folder.glob("rank_*")) or [folder]:
-        for names in wanted.files:
-            found = [name for name in names if _has_content(place / name)
-                     or _has_content(folder / name)]  # fmt: skip
-            if not found:
-                yield failed("file-missing", file=" / ".join(names), folder=place)
-    if folder.is_dir():
-        yield holds("files-looked", folder=folder)
+    missing = [
+        (place, " / ".join(names))
+        for place in sorted(folder.glob("rank_*")) or [folder]
+        for names in wanted.files
+        if not any(_has_content(here / name) for here in (place, folder) for name in names)
+    ]
+    for place, file in missing:
+        yield failed("file-missing", file=file, folder=place)
+    if not missing:
+        yield holds("files", folder=folder)
 
 
 def _has_content(path: Path) -> bool:

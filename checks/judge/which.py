@@ -92,7 +92,8 @@ def judged(  # noqa: PLR0913, PLR0917 - the last three are what only a run of ou
         verdict = training.judge(logs, levels, status, recipe)
     else:
         verdict = deploy.judge(logs, levels, status, exported)
-    verdict.reasons.extend(_broken_off(logs, level))
+    if status != 0:
+        verdict.reasons.extend(_broken_off(logs, level))
     return verdict
 
 

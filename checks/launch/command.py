@@ -5,6 +5,8 @@ from __future__ import annotations
 import json as json_module
 import math
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,7 +19,7 @@ from checks.judge.levels import Levels
 from checks.judge.reading import Reading
 from checks.judge.seen import Seen
 from checks.judge.verdict import Cause
-from checks.judge.which import judged
+from checks.judge.which import judged, logs_in
 from checks.launch import live, preflight
 from checks.launch.script import script
 from checks.launch.wish import Filled, Wish, differences, filled
@@ -84,14 +86,10 @@ def carry_out(known: Levels, recipes: list[Filled], place: Place, *, json: bool)
     """Run recipes in a place, one after the other; the first that fails is the last."""
     say: Callable[[str], None] = (lambda line: None) if json else show
     found: list[Diagnosis] = []
-    logs: list[str] = []
     for one in recipes:
         _ready(one, known.device, place, say)
-        folder, ended, own = _started(one, known.target, place, say)
-        # An export and its prediction are one deployment; trainings are apart.
-        logs = [*logs, *own] if one.recipe.level == "deploy" else own
-        found = found if one.recipe.level != "deploy" else []
-        found.append(_verdict(known, one, logs, ended))
+        folder, ended = _started(one, known.target, place, say)
+        found.append(_verdict(known, one, folder, ended))
         _keep(found[-1], ended, folder)
         for line in () if json else diagnose.report(found[-1]):
             show(line)
@@ -115,12 +113,12 @@ def _ready(one: Filled, device: str, place: Place, say: Callable[[str], None]) -
 
 def _started(
     one: Filled, target: str, place: Place, say: Callable[[str], None]
-) -> tuple[Path, live.Ended, list[str]]:
-    """Run a recipe; the folder of its record, how it ended, and the logs that it left."""
+) -> tuple[Path, live.Ended]:
+    """Run a recipe; the folder of its record with all logs that it left, and how it ended."""
     recipe, began = one.recipe, time.time()
     stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(began))
-    folder = place.records / f"{recipe.name}-{stamp}-{os.getpid()}"
-    folder.mkdir(parents=True)
+    place.records.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{recipe.name}-{stamp}-", dir=place.records))
     log, file = folder / "run.log", folder / "run.sh"
     file.write_text(script(one, target), encoding="utf-8")
     say(text("launch.started", recipe=recipe.name, log=log))
@@ -135,8 +133,9 @@ def _started(
     ended = live.run(argv, place.variables, folder, log, limits, tell, ranks)
     if ended.status is None:
         say(text("launch.silent", time=duration(ended.silent)))
-    names = sorted(map(str, ranks()), key=lambda name: (len(name), name))
-    return folder, ended, [str(log), *names]
+    for path in ranks():  # the next run writes over them
+        shutil.copyfile(path, folder / path.name)
+    return folder, ended
 
 
 def _teller(one: Filled, say: Callable[[str], None]) -> Callable[[Seen], None]:
@@ -155,10 +154,10 @@ def _teller(one: Filled, say: Callable[[str], None]) -> Callable[[Seen], None]:
     return tell
 
 
-def _verdict(known: Levels, one: Filled, logs: list[str], ended: live.Ended) -> Diagnosis:
-    """The verdict on a recipe by its logs and its exit status."""
+def _verdict(known: Levels, one: Filled, folder: Path, ended: live.Ended) -> Diagnosis:
+    """The verdict on a recipe by the logs in its record and its exit status."""
     reading = Reading()
-    for name in logs:
+    for name in logs_in(str(folder)):
         reading.log(name)
     recipe = one.recipe
     exported = one.folder / recipe.exported if recipe.exported else None

@@ -23,7 +23,7 @@ from checks.launch.wish import Filled, Wish, cards_of, filled, wish
 from provision.arguments import named
 from provision.errors import PaddockError
 from tests.conftest import Cli
-from tests.judge.logs import NPU_BEGIN, training
+from tests.judge.logs import NPU_BEGIN, prediction, training
 
 CARDS = "0,1,2,3,4,5,6,7"
 
@@ -301,7 +301,7 @@ def test_a_run_of_two_ranks(
     assert (status, record["exit_status"], record["outcome"]) == (0, 0, "passed")
     assert "all steps are done" in capsys.readouterr().out
     names = sorted(path.name for path in next(stand.records.iterdir()).iterdir())
-    assert names == ["run.log", "run.sh", "verdict.json"]
+    assert names == ["run.log", "run.sh", "verdict.json", "workerlog.0", "workerlog.1"]
 
 
 def test_a_rank_that_fails_is_named_and_the_status_kept(
@@ -358,6 +358,38 @@ def test_an_interrupted_run_leaves_no_process_and_its_log(tmp_path: Path) -> Non
         live.run([sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log",
                  live.Limits(60, 60), lambda _: None)  # fmt: skip
     assert (tmp_path / "log").read_text() == f"{NPU_BEGIN}\n"
+
+
+EXPORT = """
+import pathlib, sys
+folder = pathlib.Path(sys.argv[sys.argv.index("--output_path") + 1])
+folder.mkdir(parents=True)
+for name in ("model.json", "model.pdiparams", "config.json"):
+    (folder / name).write_text("1")
+"""
+
+
+def test_an_export_and_a_prediction(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = stand.one.checkout
+    assert checkout
+    source = checkout / "llm/devices/npu/llama/output/sft_bf16_llama_N1C8"
+    source.mkdir(parents=True)
+    (checkout / "llm/predict").mkdir()
+    say = f"print({NPU_BEGIN!r})\n"
+    (checkout / "llm/predict/export_model.py").write_text(say + EXPORT)
+    answer = "\n".join(prediction())
+    (checkout / "llm/predict/predictor.py").write_text(f"{say}print({answer!r})\n")
+    _, recipes = filled(Wish("ascend910b", "deploy", checkout=checkout))
+    here = [msgspec.structs.replace(one, recipe=msgspec.structs.replace(one.recipe, setup=()))
+            for one in recipes]  # fmt: skip
+    here[0] = msgspec.structs.replace(
+        here[0], recipe=msgspec.structs.replace(here[0].recipe, parameters=1)
+    )
+    monkeypatch.setattr(preflight, "_cards", lambda *_: ())
+    assert command.carry_out(stand.known, here, stand.place, json=False) == 0
+    (checkout / "llm/predict/export_model.py").write_text(say)  # ends well, and writes nothing
+    subprocess.run(["rm", "-r", checkout / "llm/devices/npu/llama/inference"], check=True)
+    assert command.carry_out(stand.known, here[:1], stand.place, json=False) == 8
 
 
 def test_what_is_missing_is_named_each(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
