@@ -10,7 +10,6 @@ import msgspec
 
 from provision.facts.proof import Proof
 from provision.journal import Witness
-from provision.papers.making import of_recipe, of_step, put
 from provision.site import Site
 from provision.words import text
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from provision.stack import Step
     from provision.steps.base import Context
 
+_ENDINGS = (".intoto.json", ".cdx.json")
 _RESTS_ON = ("paddle/base/libpaddle.so", "paddle/libs/libphi_core.so")
 
 
@@ -62,22 +62,28 @@ class Papers(msgspec.Struct, frozen=True):
 
 def papers_of_step(step: Step, context: Context, wheel: Path) -> Papers:
     """What goes with the wheel of a step; it is loaded into the Paddle of the environment."""
+    from provision.papers.making import of_step, put
+
     files = put(wheel, lambda: of_step(step, context))
     return Papers(files, _verdict(wheel, context.site, context.site.python, importing=True))
 
 
 def papers_of_recipe(made: Built) -> Papers:
     """What goes with the wheel of a recipe, which has its own trial."""
-    logs = Path(made.record.log).parent
-    files = put(made.wheel, lambda: of_recipe(made.work, logs))
+    files = [made.wheel.with_name(made.wheel.name + ending) for ending in _ENDINGS]
+    # A wheel that is found again is the one beside which they were put: nothing heavy is imported.
+    if made.is_new or not all(path.is_file() for path in files):
+        from provision.papers.making import of_recipe, put
+
+        files = put(made.wheel, lambda: of_recipe(made.work, Path(made.record.log).parent))
     site, python = Site(made.work.recipe.backend), made.work.python.python
     return Papers(files, _verdict(made.wheel, site, python, importing=False))
 
 
 def _verdict(wheel: Path, site: Site, python: Path, *, importing: bool) -> Verdict:
     """The verdict on a wheel in an environment; one of unchanged files is remembered."""
-    rests = [path for name in _RESTS_ON
-             for path in python.parent.parent.glob(f"lib/python3.*/site-packages/{name}")]  # fmt: skip
+    packages = list(python.parent.parent.glob("lib/python3.*/site-packages"))
+    rests = [path / name for path in packages for name in _RESTS_ON if (path / name).is_file()]
     witnesses = [Witness.of(path) for path in (wheel, *rests)]
     memory = Proof(site.state / "audits" / f"{wheel.name}.json", {"python": str(python)}, witnesses)
     if known := memory.recall(Verdict):

@@ -17,6 +17,7 @@ from provision.facts.loading import Loaded
 from provision.run import clean
 from provision.tools import uv
 
+_PLUGINS = "paddle_custom_device"
 _INSTALL = 300.0  # seconds; a wheel of some GB on a slow disk
 
 
@@ -38,7 +39,7 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
         answer = run(install, _INSTALL, clean(os.environ), cwd=wheel.parent.absolute())
         if answer.status != 0:
             return Trial(refused=answer.lines[-5:])
-        loaded, said = _imported(python, files, place.device)
+        loaded, said = _imported(python, site, files, place.device)
         known = first_known([*said, loaded.line]) if loaded.verdict != "loads" else None
         return Trial([], loaded, f"{known.id}: {known.cause}" if known else "")
 
@@ -54,11 +55,13 @@ def _made(env: Path, place: Place) -> list[str]:
 
 
 def _imported(
-    python: Path, files: Iterable[PurePosixPath], device: str
+    python: Path, site: Path, files: Iterable[PurePosixPath], device: str
 ) -> tuple[Loaded, list[str]]:
     """What an import says: of Paddle with the plugin, or of the packages of another wheel."""
     variables = {**clean(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
-    if any(str(file).startswith("paddle_custom_device/") for file in files):
+    if any(file.parts[0] == _PLUGINS for file in files):
+        # As Paddle sets it itself, but it looks past the link, beside the Paddle that is linked.
+        variables["CUSTOM_DEVICE_ROOT"] = str(site / _PLUGINS)
         made = loading.load(python, device, variables=variables)
         if made.verdict == "unknown" and made.types:  # whatever its name, no other plugin is there
             made = Loaded("loads", made.line, made.where, made.types)

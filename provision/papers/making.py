@@ -13,6 +13,7 @@ import msgspec
 from provision.files import write
 from provision.papers import bill, materials, statement
 from provision.papers.statement import Making
+from provision.paths import cache_dir
 from provision.render import render
 from provision.stack import Layer, Step
 from provision.steps.base import Context
@@ -75,11 +76,12 @@ def of_recipe(work: Work, logs: Path) -> Making:
 
     found = facts(work.python.python)
     names = {str(work.folder): "/source", str(work.root): "/sources", str(work.build): "/build",
-             str(work.python.env or "-"): "/env", str(work.python.interpreter): "/python",
+             str(work.python.env or ""): "/env", str(work.python.interpreter): "/python",
+             found.include: "/include", found.folder: "/lib", str(cache_dir()): "/cache",
              str(Path.home()): "/home"}  # fmt: skip
     scripts = [logs / f"{name}.sh" for name in ("configure", "compile")]
     text = "\n".join(path.read_text(errors="replace") for path in scripts if path.is_file())
-    for place in sorted(names, key=len, reverse=True):
+    for place in sorted(filter(None, names), key=len, reverse=True):
         text = text.replace(place, names[place])
     asked = {"backend": work.recipe.backend, "ref": work.source.ref,
              "paddle": work.python.paddle or found.release, "python": work.python.version,

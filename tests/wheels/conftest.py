@@ -12,6 +12,18 @@ from checks.wheels.audit import Audit, audit
 from checks.wheels.place import Place, find
 from tests.wheels import make
 
+# It finds plugins as Paddle does, and takes each library there for one.
+PADDLE = """\
+import os, pathlib, site, types
+for folder in site.getsitepackages():
+    place = os.path.sep.join([folder, "paddle", "libs", "..", "..", "paddle_custom_device"])
+    found = os.path.normpath(place) if os.path.exists(place) else ""
+    os.environ.setdefault("CUSTOM_DEVICE_ROOT", found)
+root = pathlib.Path(os.environ["CUSTOM_DEVICE_ROOT"] or "/nowhere")
+types_ = sorted(path.stem.rpartition("-")[2] for path in root.glob("*.so"))
+device = types.SimpleNamespace(get_all_custom_device_type=lambda: types_)
+"""
+
 
 @pytest.fixture(scope="session")
 def paddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,13 +39,12 @@ def paddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make.compiled(
         site / "paddle/base", code, str(core), "-Wl,-soname,libpaddle.so", name="libpaddle.so"
     )
-    (site / "paddle/__init__.py").write_text("")
+    (site / "paddle/__init__.py").write_text(PADDLE)
     info = site / "paddlepaddle-3.3.1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: paddlepaddle\nVersion: 3.3.1\n")
-    (info / "RECORD").write_text(
-        "paddle/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"
-    )
+    row = f"paddle/__init__.py,{make.digest(PADDLE.encode())},{len(PADDLE)}"
+    (info / "RECORD").write_text(f"{row}\n")
     return env
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,22 @@ def test_what_can_be_imported(tmp_path: Path, paddle: Path) -> None:
     assert cases(made) == {}
     assert of(made, "wheel-installs") == "import toy_ops"
     assert files(paddle) == before
+
+
+def test_the_plugin_of_the_wheel_registers_and_no_other(tmp_path: Path, paddle: Path) -> None:
+    content = make.compiled(tmp_path / "build", "int f;").read_bytes()
+    wheel = make.sound(tmp_path, {make.INIT: b"", make.LIBRARY: content})
+    there = next(paddle.glob("lib/python3.*/site-packages")) / "paddle_custom_device"
+    for others in (False, True):
+        if others:
+            there.mkdir()
+            (there / "libpaddle-custom-other.so").write_bytes(content)
+        try:
+            made = tried(wheel, paddle)
+        finally:
+            shutil.rmtree(there, ignore_errors=True)
+        assert cases(made) == {}
+        assert of(made, "plugin-loads") == "registered: tiny"
 
 
 def test_what_cannot_be_imported_says_why(tmp_path: Path, paddle: Path) -> None:
