@@ -44,7 +44,7 @@ def _told(values: Mapping[str, object]) -> str:
     known = [(name, values.get(name)) for name in _PARTS]
     parts = [text(f"judge.part.{name}", value=value) for name, value in known
              if value not in ("", None)]  # fmt: skip
-    return ", ".join(parts) or text("judge.part.nothing")
+    return text("judge.part.and").join(parts) or text("judge.part.nothing")
 
 
 def _memory(logs: Sequence[LogRead], first: Failed | None) -> Iterator[Cause]:
@@ -53,7 +53,9 @@ def _memory(logs: Sequence[LogRead], first: Failed | None) -> Iterator[Cause]:
     own = [pair for pair in events if first and pair[1] is first.log]
     for memory, log in (own or events)[:1]:
         rank = rank_of(log.name) or memory.rank
-        values = {**_values(memory), "rank": rank}
+        reached = [one.seen.step for one in logs if one.seen.step is not None]
+        step = max(reached, default=None) if memory.step is None else memory.step
+        values = {**_values(memory), "rank": rank, "step": step}
         yield Cause("memory", {**values, "told": _told(values)}, memory.spot, rank)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from checks.judge import deploy, operators, perplexity, training
 from checks.judge.levels import Level, Levels, all_levels
+from checks.judge.ranks import first_failed
 from checks.judge.reading import LogRead
 from checks.judge.verdict import Reason, Verdict, failed
 from provision.errors import PaddockError
@@ -102,9 +103,5 @@ def _broken_off(logs: list[LogRead], level: Level) -> Iterator[Reason]:
     complete = any(log.seen.results or log.seen.ended for log in logs)
     if complete or (level == "deploy" and any(any(log.seen.outputs) for log in logs)):
         return
-    for log in logs:
-        spot = log.seen.memory[0].spot if log.seen.memory else log.seen.traceback
-        spots = [spot] if spot else [find.first for find in log.finds.values()]
-        if spots:
-            yield failed("broken-off", min(spots))
-            return
+    if first := first_failed(logs):
+        yield failed("broken-off", first.spot)

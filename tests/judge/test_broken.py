@@ -179,10 +179,13 @@ def test_a_folder_of_a_run(cli: Cli, tmp_path: Path) -> None:
     assert [Path(one["name"]).name for one in value["explain"]["logs"]] == [
         "workerlog.0", "workerlog.2", "workerlog.10",
     ]  # fmt: skip
-    assert {(one["key"], one["rank"]) for one in value["causes"]} == {
-        ("memory", "10"),
-        ("rank", "10"),
-    }
+    assert [(one["key"], one["rank"]) for one in value["causes"]] == [
+        ("memory", "10"), ("rank-known", "10"),
+    ]  # fmt: skip
+    assert value["causes"][0]["values"]["step"] == 40  # of rank 0: this one prints none
+    assert [(one["id"], one["follows"]) for one in value["explain"]["findings"]] == [
+        ("K139", ""), ("K201", "K139"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("cut", [0, 1, 17, 100, 5000])
