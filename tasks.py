@@ -147,6 +147,17 @@ def doctor(
 
 
 @command
+def history(
+    _: Context, target: str = "auto", compare: list[str] | None = None, json: bool = False,
+) -> int:  # fmt: skip
+    """List the runs of the smoke tests on this machine, or compare two of them."""
+    from checks.runs import telling
+    from provision.arguments import named
+
+    return telling.history(named(target), compare or [], json=json)
+
+
+@command
 def read(_: Context, files: str, json: bool = False) -> int:
     """Tell what a saved tool output is, and show what it says."""
     from checks.saved import show_files
@@ -327,8 +338,8 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, read, explain, verify_wheel, targets, render, image, fit,
-    tune, data, checkpoint, shell, status, down, lock, lab, test, bench,
+    provision, build_ops, smoke, doctor, history, read, explain, verify_wheel, targets, render,
+    image, fit, tune, data, checkpoint, shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 
 

@@ -157,6 +157,7 @@ def _smoke_once(
     planned: Sequence[Planned], runner: Runner, face: Face, settings: Smoke
 ) -> SmokeReport | None:
     """Run every level, unless they passed on just this state."""
+    from checks.runs.telling import note
     from checks.smoke.run import run_smoke
     from checks.smoke.sourced import sourced
 
@@ -183,6 +184,8 @@ def _smoke_once(
     )  # fmt: skip
     said = report.stand_in or ""
     journal.record(SMOKE, "done" if report.passed else "failed", key, stand_in=said)
+    for line in note(context.stack, context.folder, report):
+        face.show(f"  {line}")
     return report
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import msgspec
 
 from checks.known import smoke_failed
+from checks.runs.telling import note
 from checks.smoke.run import levels_of, run_smoke, settings_of
 from checks.smoke.show import text_lines
 from checks.smoke.sourced import sourced
@@ -17,6 +19,7 @@ from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.run import clean
 from provision.site import Site
+from provision.stream import say
 
 
 def _installed(target: str) -> tuple[Path, str, dict[str, str]]:
@@ -36,10 +39,14 @@ def levels(target: str, level: str, *, json: bool) -> int:
 
     Raises PaddockError `smoke-failed`, or `smoke-known` where what they said shows the cause.
     """
-    settings = settings_of(stack.stack_file(target).parent)
+    folder = stack.stack_file(target).parent
+    settings = settings_of(folder)
     wanted = levels_of(level, settings.levels)
     python, device, variables = _installed(target)
     report = run_smoke(python, device, settings, variables, None if json else show, wanted)
+    notes = note(stack.load(folder / "stack.toml"), folder, report)
+    for line in notes:
+        say(sys.stderr if json else sys.stdout, f"  {line}")
     if json:
         show_json(msgspec.to_builtins(report))
     if not report.passed:

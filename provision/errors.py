@@ -21,6 +21,8 @@ STATUS: Final[dict[str, int]] = {
     "unknown-backend": USAGE,
     "unknown-level": USAGE,
     "unknown-recipe": USAGE,
+    "unknown-run": USAGE,
+    "no-runs": USAGE,
     "degrees": USAGE,
     "no-checkout-given": USAGE,
     "launch-not-ready": MACHINE,

@@ -6,6 +6,7 @@ They are written by `paddock lock`, never by hand.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import tempfile
@@ -20,6 +21,14 @@ from provision.tools import uv
 def lock_file(folder: Path, release: str, layer: Layer) -> Path:
     """Where the lock of one layer stands, given the target's folder."""
     return folder / "locks" / release / f"{layer}.txt"
+
+
+def digest(folder: Path, release: str) -> str:
+    """One SHA-256 of all lock files of a release; of none where it has none."""
+    found = hashlib.sha256()
+    for path in sorted((folder / "locks" / release).glob("*.txt")):
+        found.update(path.name.encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
 
 
 def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]) -> list[Path]:

@@ -62,6 +62,11 @@ class Site:
         return self.state / "logs"
 
     @property
+    def runs(self) -> Path:
+        """What the smoke tests found, one file a run."""
+        return self.state / "runs"
+
+    @property
     def unpacked(self) -> Path:
         """What was unpacked from the archives of vendors, a folder each."""
         return cache_dir() / "unpacked" / self.target

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
+from provision import lock
 from provision.errors import PaddockError
 from provision.facts.pythons import admitted
 from provision.forms.commands import complete, packages
@@ -125,13 +125,5 @@ def _labels(wanted: Wanted, base: str) -> dict[str, str]:
         **({"org.opencontainers.image.base.digest": digest} if digest else {}),
         "paddock.framework": " ".join(release.framework),
         **{f"paddock.pin.{pin}": version for pin, version in sorted(release.pins.items())},
-        "paddock.lock.sha256": _lock_digest(wanted),
+        "paddock.lock.sha256": lock.digest(wanted.folder, wanted.release),
     }
-
-
-def _lock_digest(wanted: Wanted) -> str:
-    """One digest of all lock files of the release."""
-    digest = hashlib.sha256()
-    for path in sorted((wanted.folder / "locks" / wanted.release).glob("*.txt")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()

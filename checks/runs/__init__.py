@@ -1,0 +1,1 @@
+"""What the smoke tests found from run to run: kept, listed, compared."""
