@@ -157,6 +157,7 @@ _FIXED: Final[dict[bytes, Taker]] = {
     b", batch: ": figures.evaluated,
     b"global_step": figures.trained,
     b"loss: nan": figures.not_finite,
+    b"loss': nan": figures.not_finite,
     b"loss: inf": figures.not_finite,
     b"loss: -inf": figures.not_finite,
     b"validation results on": figures.result,

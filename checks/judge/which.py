@@ -8,9 +8,10 @@ from pathlib import Path
 
 from checks.judge import deploy, operators, perplexity, training
 from checks.judge.levels import Level, Levels, all_levels
-from checks.judge.ranks import first_failed
+from checks.judge.ranks import Failed, first_failed
 from checks.judge.reading import LogRead
 from checks.judge.verdict import Reason, Verdict, failed
+from checks.logs.telling import Spot
 from provision.errors import PaddockError
 from provision.words import text
 
@@ -99,9 +100,22 @@ def judged(  # noqa: PLR0913, PLR0917 - the last three are what only a run of ou
 
 
 def _broken_off(logs: list[LogRead], level: Level) -> Iterator[Reason]:
-    """An error in the log of a run that did not come to its end."""
-    complete = any(log.seen.results or log.seen.ended for log in logs)
-    if complete or (level == "deploy" and any(any(log.seen.outputs) for log in logs)):
+    """An error of a run that did not come to its end, or one that came after that."""
+    first = first_failed(logs)
+    if first is None:
         return
-    if first := first_failed(logs):
+    ends = [spot for log in logs for spot in (log.seen.ended, *log.seen.results.values()) if spot]
+    if not ends and not (level == "deploy" and any(any(log.seen.outputs) for log in logs)):
         yield failed("broken-off", first.spot)
+    elif _raised(first) and not any(first.spot < spot for spot in ends if _same_log(first, spot)):
+        yield failed("broken-after", first.spot)
+
+
+def _raised(first: Failed) -> bool:
+    """Whether more than a line that looks like a failure shows one: programs go on after those."""
+    seen = first.log.seen
+    return not first.later and bool(seen.traceback or seen.memory)
+
+
+def _same_log(first: Failed, spot: Spot) -> bool:
+    return spot.log == first.spot.log

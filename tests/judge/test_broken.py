@@ -160,6 +160,25 @@ def test_the_operator_package_is_missing(judged: Judge) -> None:
     assert "K135" in found.reading.finds
 
 
+def test_an_error_while_the_model_is_saved(judged: Judge) -> None:
+    """All steps are done; what they came to is lost."""
+    lost = [*TRACE, "OSError: [Errno 28] No space left on device: './output/model_state.pdparams'"]
+    found = judged([*training(), *lost])
+    assert (found.outcome, set(found.reading.finds)) == ("failed", {"K001"})
+    found = judged(workerlog_0=training(), workerlog_1=[NPU_BEGIN, *lost])
+    assert (found.outcome, [one.rank for one in found.causes]) == ("failed", ["1"])
+
+
+def test_a_line_that_only_looks_like_a_failure_does_not_undo_a_result(judged: Judge) -> None:
+    found = judged(["npu-smi: command not found", *evaluation()])
+    assert (found.outcome, set(found.reading.finds)) == ("passed", {"K168"})
+
+
+def test_an_error_of_an_earlier_run_in_the_same_log(judged: Judge) -> None:
+    found = judged([*training()[:20], *TRACE, "ValueError: x", *training()])
+    assert (found.outcome, keys(found, "warning")) == ("passed", {"restarted"})
+
+
 def test_killed_by_the_kernel(judged: Judge) -> None:
     found = judged([*HALF, "run.sh: line 3:   991 Killed"])
     assert (found.outcome, set(found.reading.finds)) == ("failed", {"K154"})
