@@ -13,11 +13,11 @@ from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.words import text
 
-BROKEN = 11  # exit status, the doctor's for errors
+ODD, BROKEN = 10, 11  # exit statuses, the doctor's for warnings and for errors
 
 
 def checkpoint(names: Sequence[str], *, json: bool) -> int:
-    """Show what is wrong with the files. Returns 0, or BROKEN.
+    """Show what is wrong with the files. Returns 0, ODD or BROKEN.
 
     Raises PaddockError `bad-option`, `no-checkpoint`.
     """
@@ -33,7 +33,8 @@ def checkpoint(names: Sequence[str], *, json: bool) -> int:
         for name, files in found.items():
             for line in _lines(name, files):
                 show(line)
-    return BROKEN if any(one.faults for files in found.values() for one in files) else 0
+    faults = [fault for files in found.values() for one in files for fault in one.faults]
+    return 0 if not faults else ODD if all(one.harmless for one in faults) else BROKEN
 
 
 def _values(one: Looked) -> dict[str, object]:
@@ -48,7 +49,7 @@ def _lines(name: str, files: list[Looked]) -> Iterator[str]:
     yield text("checkpoint.title", name=name, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}")
     for one in files:
         for fault in one.faults:
-            yield f"  x {one.file}: {_reason(fault)}"
+            yield f"  {'!' if fault.harmless else 'x'} {one.file}: {_reason(fault)}"
     if not any(one.faults for one in files):
         yield "  " + text("checkpoint.whole")
 

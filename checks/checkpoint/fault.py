@@ -9,13 +9,15 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """The sentence `checkpoint.fault.NAME`, and what fills it.
 
     `missing` are the bytes by which a file is too short: at least so many with `at_least`, None
-    where that cannot be told, or where it is not too short.
+    where that cannot be told, or where it is not too short. What is `harmless` is odd, but the
+    checkpoint can be loaded.
     """
 
     name: str
     values: dict[str, str] = {}
     missing: int | None = None
     at_least: bool = False
+    harmless: bool = False
 
 
 class Whole(msgspec.Struct, frozen=True):

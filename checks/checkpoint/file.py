@@ -11,8 +11,10 @@ from checks.checkpoint import combined, pickled, safetensors, zipped
 from checks.checkpoint.fault import Fault, Seen
 from provision.facts import small
 
-WEIGHTS = (".safetensors", ".pdparams", ".pdopt", ".pdiparams", ".bin", ".pt", ".pth", ".npz")
-"""Names of files that hold tensors end like this."""
+WEIGHTS = re.compile(
+    r".*\.(safetensors|pdparams|pdopt|pdiparams|pt|pth|npz)|(pytorch_|adapter_)?model.*\.bin"
+)
+"""Names of files that hold tensors; other programs call other things `.bin`."""
 UNFINISHED = (".incomplete", ".part", ".partial", ".tmp", ".aria2", ".crdownload", ".download")
 """And these are what programs call a file while they fetch it."""
 

@@ -184,6 +184,10 @@ def test_what_a_folder_may_lack(folder: Path) -> None:
     change(folder, INDEX, '"lm_tail"', '"lm_head"')
     change(folder, INDEX, "180", "184")
     assert faults(folder) == [(INDEX, "total")]
+    assert checkpoint([str(folder)], json=False) == 10
+    change(folder, INDEX, "184", "180.0")
+    (folder / "vocabulary.bin").write_bytes(b"another program's")
+    assert faults(folder) == []
     (folder / INDEX).write_text("{")
     (folder / "model-3.safetensors.incomplete").touch()
     assert faults(folder) == [("model-3.safetensors.incomplete", "unfinished"), (INDEX, "index")]
