@@ -85,7 +85,7 @@ class Inside:
     def end(self, mark: str) -> bool:
         """End what a run of this name has left at work; returns whether there was anything."""
         script = render("container/end.sh.j2", {
-            "variable": _MARK, "mark": mark, "marks": self.home / "running",
+            "variable": f"{_MARK}={mark}", "file": self.home / "running" / mark,
             "patience": _PATIENCE,
         })  # fmt: skip
         with translated(container=self.container.name):
