@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checks.chain import Face, carry_out
-from checks.wheels.built import papers_of_recipe, papers_of_step
 from provision import engine
 from provision.console import consent, show, show_json
 from provision.errors import unknown_name
-from provision.plan import ancestors
 from provision.progress import progress
 from provision.words import text
 
@@ -48,9 +45,11 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
         from checks import build_container
 
         return _told(build_container.build(order, image, say), json=json)
+    from checks.wheels.built import papers_of_recipe
+
     made = build_recipe.build(order, say, lambda: progress(json=json))
     papers = papers_of_recipe(made)
-    facts = _facts(made.wheel) | build_recipe.as_json(made) | papers.to_json()
+    facts = build_recipe.as_json(made) | papers.to_json()
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
@@ -86,6 +85,10 @@ def matrix(orders: Sequence[Order], *, json: bool) -> int:
 
 def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
     """Build what is not built yet; print path, tags and size of each wheel."""
+    from checks.chain import Face, carry_out
+    from checks.wheels.built import papers_of_step
+    from provision.plan import ancestors
+
     context = engine.prepare(options)
     names = [step.name for step in context.stack.steps if step.kind == "wheel"]
     options = dataclasses.replace(options, only=ancestors(context, names))

@@ -7,16 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from provision import guard
 from provision.errors import PaddockError
-from provision.orphans import end_orphans
 from provision.progress import Progress, duration
-from provision.wheels import store, trial
-from provision.wheels.make import Builder, fresh_logs
+from provision.wheels import store
 from provision.wheels.order import Order, work
 from provision.wheels.work import Work
 from provision.words import text
+
+if TYPE_CHECKING:
+    from provision.wheels import trial
+    from provision.wheels.make import Builder
 
 Say = Callable[[str], None]
 
@@ -44,6 +47,8 @@ def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bo
     wanted = work(order.checked())
     if record := store.recall(wanted):
         return Built(wanted, record, False, None)
+    from provision.wheels.make import Builder
+
     with guard.exclusive(order.site), guard.signals(), _marked(order) as logs:
         with progress() as shown:
             builder = Builder(wanted, order.network, order.jobs, logs,
@@ -60,6 +65,9 @@ def _marked(order: Order) -> Iterator[Path]:
 
     What a killed build has left running would go on to write into the same tree: it is ended.
     """
+    from provision.orphans import end_orphans
+    from provision.wheels.make import fresh_logs
+
     note = order.site.state / "build"
     if note.is_file():
         end_orphans(note.read_text(encoding="utf-8"))
@@ -83,6 +91,8 @@ def _try(work: Work, record: store.Record) -> trial.Trial | None:
     """Whether the plugin loads into the Paddle it is for; a device of its own has to compute."""
     if not work.recipe.library:
         return None
+    from provision.wheels import trial
+
     place = trial.Place(work.python.python, work.libraries())
     wheel, device = Path(record.wheel.path), work.recipe.device
     return trial.load(wheel, place, device, compute=not work.recipe.pieces)
@@ -115,8 +125,11 @@ def lines(made: Built, began: float) -> list[str]:
 
 
 def as_json(made: Built) -> dict[str, object]:
-    """The same as JSON values."""
+    """The same as JSON values, with what the wheel's name says."""
+    record = made.record
     return {
+        "path": record.wheel.path, "name": record.name, "version": record.version,
+        "tags": record.tags, "bytes": record.wheel.size,
         "backend": made.work.recipe.backend, "made": made.is_new, "key": made.record.key,
         "commit": made.work.source.commit or None, "paddle": made.work.python.paddle or None,
         "warnings": made.record.warnings, "seconds": made.record.seconds,

@@ -11,7 +11,6 @@ from provision.wheels import archive, git
 from provision.wheels.recipe import Module, Recipe
 from provision.wheels.source import Source, given_files, wanted_modules
 
-HERE = Network()  # for what needs no network
 # Git lets a submodule come from a folder only when asked: CVE-2022-39253.
 _LOCAL = ("-c", "protocol.file.allow=always")
 
@@ -38,10 +37,10 @@ def _begin(source: Source) -> None:
     """An empty repository in its place, whole or not at all."""
     draft = source.root.with_name(f"{source.root.name}.new")
     shutil.rmtree(draft, ignore_errors=True)
-    git.must(source.origin, None, "init", "--quiet", draft, network=HERE)
-    git.must(source.origin, draft, "remote", "add", "origin", source.origin, network=HERE)
+    git.must(source.origin, None, "init", "--quiet", draft)
+    git.must(source.origin, draft, "remote", "add", "origin", source.origin)
     # Links as text files would break the build without a word, whatever the user's own setting.
-    git.must(source.origin, draft, "config", "core.symlinks", "true", network=HERE)
+    git.must(source.origin, draft, "config", "core.symlinks", "true")
     draft.rename(source.root)
 
 
@@ -54,7 +53,7 @@ def _fetch(source: Source, network: Network) -> None:
     _must(source, "fetch", "--quiet", "--no-tags", *depth, "origin", what, network=network)
 
 
-def _must(source: Source, *arguments: str, network: Network = HERE) -> str:
+def _must(source: Source, *arguments: str, network: Network | None = None) -> str:
     return git.must(source.origin, source.root, *arguments, network=network)
 
 

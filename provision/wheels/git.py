@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,23 +12,32 @@ from provision.facts.command import Answer, run
 from provision.network import Network, hidden
 from provision.symptoms import classify
 
-HERE = Network()  # for what needs no network
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
 _NETWORK = ("no-network", "bad-certificate")
 
 
-def git(folder: Path | None, *arguments: str | Path, network: Network = HERE) -> Answer:
-    """Run git in a folder; it asks nobody for a password. Raises PaddockError `source-missing`."""
-    place = ["-C", str(folder)] if folder else []
+def git(folder: Path | None, *arguments: str | Path, network: Network | None = None) -> Answer:
+    """Run git in a folder; it asks nobody for a password. Raises PaddockError `source-missing`.
+
+    Only with a network it may take long: then it does not outlive this process.
+    """
+    argv = ["git", *(["-C", str(folder)] if folder else []), *arguments]
     quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        env = {**os.environ, **network.environment(), **quiet}
-        return run(["git", *place, *arguments], LIMIT, env)
+        if network:
+            return run(argv, LIMIT, {**os.environ, **network.environment(), **quiet})
+        done = subprocess.run(
+            argv, env={**os.environ, **quiet}, stdin=subprocess.DEVNULL, capture_output=True,
+            encoding="utf-8", errors="replace", check=False,
+        )  # fmt: skip
+        return Answer(done.returncode, done.stdout, done.stderr)
     except OSError as error:
         raise PaddockError("source-missing", source="git", reason=error.strerror) from None
 
 
-def must(source: str, folder: Path | None, *arguments: str | Path, network: Network) -> str:
+def must(
+    source: str, folder: Path | None, *arguments: str | Path, network: Network | None = None
+) -> str:
     """What git prints. Raises PaddockError `source-missing`, or of the network, with its words."""
     answer = git(folder, *arguments, network=network)
     if answer.status == 0:
@@ -43,11 +53,8 @@ def must(source: str, folder: Path | None, *arguments: str | Path, network: Netw
 
 def is_repository(path: Path) -> bool:
     """Whether the folder is the top of a repository of its own, with a work tree or bare."""
-    answer = git(path, "rev-parse", "--git-dir")
-    if answer.status:
-        return False
-    found = (path / answer.out.strip()).resolve()
-    return found.is_relative_to(path.resolve()) or (path / ".git").exists()
+    is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
+    return is_bare or (path / ".git").exists()
 
 
 def commit_of(path: Path, ref: str) -> str | None:

@@ -14,16 +14,20 @@ from provision.paths import TEMPLATES
 from provision.wheels.recipe import FOLDER, TOOLS
 from provision.wheels.work import Work, compiler_witness
 
-FORMAT = 1  # of the builds: another one makes every wheel anew
+FORMAT = 2  # of the builds: another one makes every wheel anew
 
 
 class Record(msgspec.Struct, frozen=True):
     """What a wheel was made from, by digest, and the wheel as it was written.
 
-    `inputs` is what the digest was made of, for a person.
+    `inputs` is what the digest was made of, for a person; `name`, `version` and `tags` are what
+    the wheel's name says.
     """
 
     key: str
+    name: str
+    version: str
+    tags: str
     inputs: dict[str, str]
     wheel: Witness
     warnings: int
@@ -80,6 +84,14 @@ def recall(work: Work) -> Record | None:
     return record if same and record.wheel.holds() else None
 
 
+def _named(file: str) -> tuple[str, str, str]:
+    """What the name of a wheel says, by the grammar of such names."""
+    from packaging.utils import parse_wheel_filename
+
+    name, version, _, tags = parse_wheel_filename(file)
+    return str(name), str(version), ".".join(sorted(map(str, tags)))
+
+
 def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> Record:
     """Put a wheel and its record in their place, both or none."""
     draft = work.out.with_name(f"{work.out.name}.new")
@@ -88,7 +100,9 @@ def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> R
     shutil.copy2(wheel, draft)
     copied, found = draft / wheel.name, inputs(work)
     witness = msgspec.structs.replace(Witness.of(copied), path=str(work.out / wheel.name))
-    record = Record(key(found), found, witness, warnings, round(seconds, 1), str(log))
+    record = Record(
+        key(found), *_named(wheel.name), found, witness, warnings, round(seconds, 1), str(log)
+    )
     (draft / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)))
     shutil.rmtree(work.out, ignore_errors=True)
     draft.rename(work.out)

@@ -1,0 +1,149 @@
+"""`build-ops` of a plugin beside the commands of its own guide: cold, one file touched, unchanged.
+
+PADDOCK_BENCH_SOURCE names a clone of PaddleCustomDevice to measure with; without it the small tree
+of the tests is made into a repository. The guide's commands are `cmake` and `make` in a new folder,
+with the same Python, Paddle, generator's parallel jobs and link flag, in an environment that is
+already there, as ours is. ccache answers neither side; where it is on PATH it is measured alone:
+the same commit again, in new folders.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.cost import Command, CommandFailed, Cost, extra, in_turn, medians, output_of, run
+from bench.places import bare, scratch, tool
+from bench.result import Result
+from provision.paths import ROOT
+
+PADDLE = "3.3.1"
+N = 11
+PLAIN = {"CCACHE_DISABLE": "1"}
+JOBS = str(len(os.sched_getaffinity(0)))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A clone to build from, and a home to build in."""
+
+    clone: Path
+    home: Path
+
+    def build(self, *more: str) -> Command:
+        """`paddock build-ops` for the one release."""
+        order = ["--backend", "custom_cpu", "--source", str(self.clone), "--paddle", PADDLE]
+        return tool("build-ops", *order, "--jobs", JOBS, *more, home=self.home)
+
+    def touch(self, number: int) -> None:
+        """A commit in which one source file differs."""
+        file = sorted((self.clone / "backends/custom_cpu/kernels").rglob("*.cc"))[0]
+        file.write_text(f"{file.read_text()}\n// {number}\n")
+        who = ["-c", "user.name=bench", "-c", "user.email=bench"]
+        message = ["commit", "--quiet", "--all", "-m", "one file"]
+        subprocess.run(["git", *who, *message], cwd=self.clone, check=True)
+
+    def forget(self, *names: str) -> None:
+        """Remove what was built, and these folders of the cache."""
+        for name in ("data/wheels", *(f"cache/{name}" for name in names)):
+            shutil.rmtree(self.home / name, ignore_errors=True)
+
+
+def ops() -> list[Result]:
+    """All figures, each from whole processes."""
+    with scratch() as folder:
+        place = Place(_clone(folder), folder / "home")
+        run(_with(place.build(), PLAIN))  # makes the environment
+        cold, theirs = _cold(place, _guide(folder, place))
+        touched = _touched(place)
+        unchanged, start = in_turn([place.build(), bare(folder, "build")], N)
+        results = [
+            Result("cold / guide", cold.wall / theirs.wall, "x", 1.05, 1, _sides(cold, theirs)),
+            Result("guide / one file", theirs.wall / touched.wall, "x", 5, 1,
+                   _sides(theirs, touched), at_least=True),
+            Result("unchanged - bare invoke", extra(unchanged, start) * 1000, " ms", 100, N,
+                   medians(unchanged, start)),
+        ]  # fmt: skip
+        if shutil.which("ccache"):
+            results += _cached(folder, place, cold)
+        return results
+
+
+def _clone(folder: Path) -> Path:
+    """A clone of our own, of the named source or of the small tree."""
+    given = os.environ.get("PADDOCK_BENCH_SOURCE")
+    if given:
+        subprocess.run(["git", "clone", "--quiet", given, folder / "clone"], check=True)
+        return folder / "clone"
+    sys.path.insert(0, str(ROOT))
+    from tests.recipes.upstream import upstream
+
+    (folder / "tree").mkdir()
+    return upstream(folder / "tree")
+
+
+def _guide(folder: Path, place: Place) -> Command:
+    """What the guide says, in a new folder, with the environment that ours has made."""
+    (env,) = (place.home / "cache" / "pythons").iterdir()
+    source = place.clone / "backends" / "custom_cpu"
+    flags = "-DWITH_TESTING=OFF -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-as-needed"
+    script = f'rm -rf "$1" && mkdir "$1" && cd "$1" && cmake "$2" {flags} && make -j{JOBS}'
+    argv: list[str | Path] = ["sh", "-c", script, "sh", folder / "guide", source]
+    return Command(argv, folder, {"PATH": f"{env / 'bin'}{os.pathsep}{os.environ['PATH']}"})
+
+
+def _cold(place: Place, guide: Command) -> tuple[Cost, Cost]:
+    """Ours and the guide's, each from nothing but the sources and the environment."""
+    theirs = run(guide)
+    place.forget("build", "sources")
+    return run(_with(place.build(), PLAIN)), theirs
+
+
+def _touched(place: Place) -> Cost:
+    """A build after one file was changed and committed."""
+    place.touch(1)
+    return run(_with(place.build(), PLAIN))
+
+
+def _cached(folder: Path, place: Place, cold: Cost) -> list[Result]:
+    """With the compiler's cache warm: a home of another name, and all of its folders new."""
+    cache = {"CCACHE_DIR": str(folder / "ccache")}
+    place.forget("build", "sources")
+    run(_with(place.build(), cache))
+    other = replace(place, home=folder / "another home")
+    (other.home / "cache").mkdir(parents=True)
+    (place.home / "cache" / "pythons").rename(other.home / "cache" / "pythons")
+    subprocess.run(["ccache", "--zero-stats"], env={**os.environ, **cache}, check=True,
+                   capture_output=True)  # fmt: skip
+    warm = run(_with(other.build(), cache))
+    share, detail = _hits(cache)
+    return [
+        Result("ccache hits in new folders", share, " %", 95, 1, detail, at_least=True),
+        Result("cold / warm cache", cold.wall / warm.wall, "x", 10, 1, _sides(cold, warm),
+               at_least=True),
+    ]  # fmt: skip
+
+
+def _with(command: Command, more: Mapping[str, str]) -> Command:
+    return replace(command, variables={**command.variables, **more})
+
+
+def _hits(cache: dict[str, str]) -> tuple[float, str]:
+    """The share of compilations that the cache answered, in percent. Raises CommandFailed."""
+    said = output_of(Command(["ccache", "--print-stats"], variables=cache))
+    rows = dict(re.findall(r"^(\w+)\t(\d+)$", said, re.MULTILINE))
+    hits = int(rows["direct_cache_hit"]) + int(rows["preprocessed_cache_hit"])
+    every = hits + int(rows["cache_miss"])
+    if not every:
+        raise CommandFailed("ccache was not used: nothing to measure")
+    return 100 * hits / every, f"{hits} of {every} compilations"
+
+
+def _sides(one: Cost, other: Cost) -> str:
+    return f"wall {one.wall:.1f} / {other.wall:.1f} s, cpu {one.cpu:.1f} / {other.cpu:.1f} s"

@@ -1,0 +1,146 @@
+"""What would fail late is said at once, before anything is fetched or compiled."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run_cli
+from tests.recipes.conftest import PADDLE, Build, wheel_of
+from tests.recipes.upstream import ascend, commit, tops, upstream
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+HERE = "ascend-toolkit/latest/fwkacllib/lib64/libhccl.so"
+
+
+def _told(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The lines of `build-unready`; nothing was made."""
+    assert done.returncode == 4, done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    assert document["code"] == "build-unready"
+    lines: list[str] = document["details"]
+    assert str(len(lines)) in document["what"]
+    return lines
+
+
+def test_all_that_is_missing_for_npu_is_told_at_once(build: Build, tmp_path: Path) -> None:
+    root = upstream(tmp_path, with_submodule=False)
+    vendor = ascend(tmp_path, but=[HERE])
+    place = Path(vendor["ASCEND_CUSTOM_PATH"])
+    (place / "driver/version.info").write_text("nothing of use\n")
+    # A library that asks for another one, which is not there.
+    broken = place / "ascend-toolkit/latest/fwkacllib/lib64/libacl_op_compiler.so"
+    helper = tmp_path / "libgone.so"
+    for argv in (["-o", helper, "-Wl,-soname,libgone.so"],
+                 ["-o", broken, "-Wl,--no-as-needed", helper]):  # fmt: skip
+        subprocess.run(
+            ["c++", "-shared", "-x", "c++", "/dev/null", "-x", "none", *argv], check=True
+        )
+    helper.unlink()
+    order = ("--backend", "npu", "--source", str(root), "--offline", "--json")
+    told = _told(build(*order, **vendor))
+    for part in ("Paddle/third_party/glog", "libhccl.so", "driver/version.info", "libgone.so"):
+        assert any(part in line for line in told), part
+    assert len(told) == 4
+    assert not list((tmp_path / "ho me/cache").glob("build/*/*"))
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="Enflame's stack is for x86_64")
+def test_gcu_wants_what_only_the_vendor_has(tree: Path, build: Build, tmp_path: Path) -> None:
+    vendor = tops(tmp_path)
+    (Path(vendor["TOPS_CUSTOM_PATH"]) / "lib/libtopsop.a").unlink()
+    order = ("--backend", "gcu", "--source", str(tree), "--json")
+    told = _told(build(*order, **vendor))
+    assert len(told) == 1 and "libtopsop.a" in told[0] and "Enflame" in told[0]
+    # A later version of the sources wants the vendor's compiler in its place.
+    text = (tree / "backends/gcu/CMakeLists.txt").read_text()
+    newer = text.replace("${CMAKE_SOURCE_DIR}/kernels/topsflame/libtopsop.a", "")
+    newer = newer.replace(
+        "include(external/gcu)", "include(external/gcu)\ninclude(external/topscc)"
+    )
+    (tree / "backends/gcu/CMakeLists.txt").write_text(newer)
+    commit(tree)
+    told = _told(build(*order, **vendor))
+    assert len(told) == 1 and "/usr/bin/topscc" in told[0]
+
+
+def test_links_that_are_text_and_a_history_that_is_asked_for(
+    tree: Path, build: Build, tmp_path: Path
+) -> None:
+    plain = tmp_path / "plain"
+    shutil.copytree(tree, plain, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    link = plain / "backends/npu/cmake/generic.cmake"
+    leads = str(link.readlink())
+    link.unlink()
+    link.write_text(leads)
+    told = _told(build("--backend", "npu", "--source", str(plain), "--json", **ascend(tmp_path)))
+    assert len(told) == 2
+    assert "backends/npu/cmake/generic.cmake" in told[0] and "core.symlinks" in told[0]
+    assert "git" in told[1]
+
+
+def test_the_host_has_to_have_it_all(tree: Path, build: Build, tmp_path: Path) -> None:
+    order = ("--backend", "custom_cpu", "--source", str(tree), "--in", "host", "--json")
+    bare = tmp_path / "bare"
+    subprocess.run(["python3", "-m", "venv", "--without-pip", bare], check=True)
+    path = f"{tmp_path}{os.pathsep}/nonexistent"
+    for name in ("git", "c++", "uname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    told = _told(build(*order, "--python", f"{bare}/bin/python", PATH=path))
+    text = "\n".join(told)
+    assert "setuptools" in text and "cmake" in text and "ninja" in text
+
+
+def test_the_host_with_its_own_paddle_is_taken_and_another_is_refused(
+    tree: Path, build: Build, tmp_path: Path
+) -> None:
+    wheel_of(build("--backend", "paddlenlp_ops", "--source", str(tree), "--json"))
+    order = ("--backend", "npu", "--source", str(tree), "--json")
+    vendor = ascend(tmp_path)
+    made = wheel_of(build(*order, "--paddle", PADDLE, **vendor))
+    (env,) = (tmp_path / "ho me/cache/pythons").glob(f"paddle-{PADDLE}-*")
+    host = ("--in", "host", "--python", str(env / "bin/python"))
+    path = f"{env / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    told = _told(build(*order, *host, "--paddle", "3.0.0", PATH=path, **vendor))
+    assert any(PADDLE in line and "3.0.0" in line for line in told)
+    other = wheel_of(build(*order, *host, PATH=path, **vendor))
+    assert other["paddle"] == PADDLE and Path(other["path"]).name == Path(made["path"]).name
+
+
+def test_a_release_that_no_index_has(tree: Path, build: Build) -> None:
+    order = ("--backend", "custom_cpu", "--source", str(tree), "--paddle", "3.0.99", "--json")
+    done = build(*order)
+    assert done.returncode == 4 and json.loads(done.stdout)["code"] == "no-paddle"
+
+
+def test_another_processor(tmp_path: Path) -> None:
+    """What only exists for x86_64 is refused elsewhere."""
+    code = (
+        "import os, sys; sys.argv = ['paddock', 'build-ops', '--backend', 'gcu', '--json'];"
+        "real = os.uname; os.uname = lambda: os.uname_result((*real()[:4], 'aarch64'));"
+        "import tasks; tasks.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={**os.environ, "PADDOCK_HOME": str(tmp_path)}, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert done.returncode == 4 and json.loads(done.stdout)["code"] == "build-machine"
+
+
+def test_a_source_that_cannot_be_written_to(tree: Path, build: Build, tmp_path: Path) -> None:
+    shutil.rmtree(tree / ".git")
+    before = {path: path.lstat().st_mtime_ns for path in tree.rglob("*")}
+    wheel = wheel_of(build("--backend", "paddlenlp_ops", "--source", str(tree), "--json"))
+    assert wheel["made"] and {path: path.lstat().st_mtime_ns for path in tree.rglob("*")} == before
+
+
+def test_all_of_it_in_chinese(tree: Path, tmp_path: Path) -> None:
+    done = run_cli(tmp_path / "home", "build-ops", "--backend", "npu", "--source", str(tree),
+                   PADDOCK_LANG="zh")  # fmt: skip
+    assert done.returncode == 4 and "缺少" in done.stderr
