@@ -33,7 +33,7 @@ def judge(logs: list[LogRead], levels: Levels, status: int | None = None) -> Ver
         *common.device(logs, levels), *common.ending(status),
         *common.speed(seen.evals, [one for one in levels.speed if one.level == "model"]),
     ]  # fmt: skip
-    return Verdict("model", levels.target, reasons, _figures(seen, levels))
+    return Verdict("model", levels.target, reasons, figures(seen, levels))
 
 
 def total(tokens: int, recipe: Recipe, window: int) -> int:
@@ -50,7 +50,7 @@ def _steps_of(seen: Seen, levels: Levels) -> int | None:
     return total(seen.tokens[0], recipe, levels.perplexity.window)
 
 
-def _figures(seen: Seen, levels: Levels) -> dict[str, float | int | str]:
+def figures(seen: Seen, levels: Levels) -> dict[str, float | int | str]:
     """The measured figures, and the time that is left in seconds."""
     found: dict[str, float | int | str] = {}
     last, speed, steps = seen.evals.last, seen.evals.speed, _steps_of(seen, levels)

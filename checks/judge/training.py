@@ -9,6 +9,7 @@ from statistics import median
 from checks.judge import common
 from checks.judge.levels import Levels, Training
 from checks.judge.reading import LogRead
+from checks.judge.seen import Seen
 from checks.judge.series import Series
 from checks.judge.verdict import Reason, Verdict, failed, holds, unknown, warning
 
@@ -25,12 +26,12 @@ def judge(
         *common.device(logs, levels), *common.ending(status),
         *common.speed(series, ranges, recipe),
     ]  # fmt: skip
-    return Verdict("train", levels.target, reasons, figures(log))
+    return Verdict("train", levels.target, reasons, figures(log.seen))
 
 
-def figures(log: LogRead) -> dict[str, float | int | str]:
+def figures(seen: Seen) -> dict[str, float | int | str]:
     """Steps, loss, speed, and the time that is left in seconds."""
-    series, total = log.seen.train, log.seen.total
+    series, total = seen.train, seen.total
     found: dict[str, float | int | str] = {}
     if last := series.last:
         found |= {"step": last.step, "loss": last.loss, "first_loss": series.points[0].loss}
@@ -38,7 +39,7 @@ def figures(log: LogRead) -> dict[str, float | int | str]:
         found["steps"] = total
     if speed := series.speed:
         found["speed"] = round(speed, 6)
-        if last and total and not log.seen.ended:
+        if last and total and not seen.ended:
             found["seconds_left"] = round(max(total - last.step, 0) / speed)
     return found
 

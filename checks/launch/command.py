@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from checks.judge import diagnose
+from checks.judge import diagnose, perplexity, training
 from checks.judge.causes import causes
 from checks.judge.diagnose import Diagnosis
 from checks.judge.levels import Levels
@@ -88,7 +88,7 @@ def carry_out(known: Levels, recipes: list[Filled], place: Place, *, json: bool)
     found: list[Diagnosis] = []
     for one in recipes:
         _ready(one, known.device, place, say)
-        folder, ended = _started(one, known.target, place, say)
+        folder, ended = _started(known, one, place, say)
         found.append(_verdict(known, one, folder, ended))
         _keep(found[-1], ended, folder)
         for line in () if json else diagnose.report(found[-1]):
@@ -112,7 +112,7 @@ def _ready(one: Filled, device: str, place: Place, say: Callable[[str], None]) -
 
 
 def _started(
-    one: Filled, target: str, place: Place, say: Callable[[str], None]
+    known: Levels, one: Filled, place: Place, say: Callable[[str], None]
 ) -> tuple[Path, live.Ended]:
     """Run a recipe; the folder of its record with all logs that it left, and how it ended."""
     recipe, began = one.recipe, time.time()
@@ -120,7 +120,7 @@ def _started(
     place.records.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{recipe.name}-{stamp}-", dir=place.records))
     log, file = folder / "run.log", folder / "run.sh"
-    file.write_text(script(one, target), encoding="utf-8")
+    file.write_text(script(one, known.target), encoding="utf-8")
     say(text("launch.started", recipe=recipe.name, log=log))
 
     def ranks() -> list[Path]:
@@ -128,28 +128,27 @@ def _started(
         return [path for path in found if path.stat().st_mtime >= began - 1]
 
     limits = live.Limits(recipe.first_minutes * 60, recipe.silent_minutes * 60)
-    tell = _teller(one, say)
     argv: list[str | Path] = ["bash", file]
-    ended = live.run(argv, place.variables, folder, log, limits, tell, ranks)
+    try:
+        ended = live.run(argv, place.variables, folder, log, limits, _teller(known, say), ranks)
+    finally:
+        for path in ranks():  # the next run writes over them
+            shutil.copyfile(path, folder / path.name)
     if ended.status is None:
         say(text("launch.silent", time=duration(ended.silent)))
-    for path in ranks():  # the next run writes over them
-        shutil.copyfile(path, folder / path.name)
     return folder, ended
 
 
-def _teller(one: Filled, say: Callable[[str], None]) -> Callable[[Seen], None]:
+def _teller(known: Levels, say: Callable[[str], None]) -> Callable[[Seen], None]:
     """Says how far a run is."""
 
     def tell(seen: Seen) -> None:
-        series = seen.train if seen.train.count else seen.evals
-        if not (last := series.last):
-            return
-        total, speed = seen.total, series.speed
-        left = duration((total - last.step) / speed) if total and speed else "?"
-        values = {"step": last.step, "total": total or "?", "loss": f"{last.loss:g}", "left": left,
-                  "speed": f"{speed:.3g}" if speed else "?"}  # fmt: skip
-        say(text("launch.step", **values))
+        found = training.figures(seen) if seen.train.count else perplexity.figures(seen, known)
+        if "step" in found:
+            left = found.get("seconds_left")
+            time = duration(float(left)) if left is not None else "?"
+            values = {name: found.get(name, "?") for name in ("step", "steps", "loss", "speed")}
+            say(text("launch.step", left=time, **values))
 
     return tell
 

@@ -17,13 +17,16 @@ import msgspec
 import pytest
 
 from checks.judge.levels import Levels, levels
+from checks.judge.reading import Watcher
+from checks.judge.signs import anchors
 from checks.launch import command, live, preflight
 from checks.launch.script import script
 from checks.launch.wish import Filled, Wish, cards_of, filled, wish
+from checks.logs.window import Window
 from provision.arguments import named
 from provision.errors import PaddockError
 from tests.conftest import Cli
-from tests.judge.logs import NPU_BEGIN, prediction, training
+from tests.judge.logs import NPU_BEGIN, evaluation, prediction, text, training
 
 CARDS = "0,1,2,3,4,5,6,7"
 
@@ -31,8 +34,8 @@ CARDS = "0,1,2,3,4,5,6,7"
 def words(target: str, level: str, recipe: str) -> list[str]:
     """The last command of a rendered script, as the shell splits it."""
     _, [one] = filled(Wish(target, level, recipe))
-    text = script(one, target)
-    return shlex.split(text[text.index("exec ") :].replace("\\\n", " "))
+    shell = script(one, target)
+    return shlex.split(shell[shell.index("exec ") :].replace("\\\n", " "))
 
 
 def exports(target: str, level: str, recipe: str) -> dict[str, str]:
@@ -140,12 +143,12 @@ def test_no_script_kills_or_hides(target: str, tmp_path: Path) -> None:
     known, recipes = filled(Wish(target, "all"))
     assert len(recipes) == len(known.recipes)
     for one in recipes:
-        text = script(one, target)
-        code = [line for line in text.splitlines() if not line.startswith("#")]
+        shell = script(one, target)
+        code = [line for line in shell.splitlines() if not line.startswith("#")]
         assert not any(word in " ".join(code) for word in ("kill", "grep", "&>", " &"))
-        assert text.rstrip().rpartition("exec python -u")[1]
+        assert shell.rstrip().rpartition("exec python -u")[1]
         file = tmp_path / "run.sh"
-        file.write_text(text)
+        file.write_text(shell)
         subprocess.run(["bash", "-n", file], check=True)
         program = Path(sys.executable).with_name("shellcheck")
         ignored = "SC1090,SC2034"  # files that are known only on the machine
@@ -349,6 +352,20 @@ def test_progress_keeps_a_long_run_alive(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (ended.status, ended.seconds > 2) == (0, True)
     assert (tmp_path / "log").read_text().splitlines() == lines
+
+
+def test_the_progress_is_told() -> None:
+    known, seen = levels("s60"), Watcher(0)
+    assert known
+    data = text(evaluation()[:103])
+    window = Window(data, 0, len(data), len(data), 0, len(data), exact=False)
+    seen.look(window, {word for word in anchors() if word in data})
+    said: list[str] = []
+    command._teller(known, said.append)(seen.seen)
+    [line] = said
+    left = round((2186 - 990) / 1.42)
+    assert "step 990 of 2186" in line
+    assert f"{left // 60} min {left % 60} s left" in line
 
 
 def test_an_interrupted_run_leaves_no_process_and_its_log(tmp_path: Path) -> None:
