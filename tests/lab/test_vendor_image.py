@@ -1,21 +1,26 @@
 """The images of the vendors' targets, built from a bare Ubuntu: the vendor's stack is made inside.
 
 The packages are the lab's, Paddle is the real one, and the plugin's wheel has no plugin in it. Each
-target is built by one of Docker's builders, as two builds of each would take minutes.
+target is built by one of Docker's builders, as two builds of each would take minutes. For the S60
+it is the article's way, with TopsPlatform and four Debian packages; no index has Paddle's version
+of the article, so that another takes its place.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from provision.paths import IMAGES
 from tests.lab.boxes.image import UBUNTU
 from tests.lab.machine import CERTIFICATES, LABEL, base_image
 from tests.lab.vendor import ascend, enflame, wheels
@@ -52,7 +57,7 @@ class Built:
 def packages(target: str, folder: Path) -> None:
     """What `image` needs for this target."""
     if target == "s60":
-        enflame.rider(folder)
+        enflame.platform(folder)
         wheels.plugin(folder, "gcu")
     else:
         ascend.write(folder)
@@ -70,8 +75,11 @@ def built(
     bundle = home / "bundle.pem"
     bundle.write_text(CERTIFICATES.read_text("utf-8") + SECRET)
     tag = f"{LABEL}:image-{uuid.uuid4().hex[:8]}"
-    flags = ("--target", target, "--base", base, "--image", tag, "--deps", str(deps),
-             "--builder", BUILDERS[target])  # fmt: skip
+    shutil.copytree(IMAGES / target, home / target)
+    if target == "s60":
+        _as_in_the_article(home / target / "stack.toml")
+    flags = ("--stack", str(home / target / "stack.toml"), "--base", base, "--image", tag,
+             "--deps", str(deps), "--builder", BUILDERS[target])  # fmt: skip
     one = Built(target, tag, flags, home, bundle, deps)
     done = one.build()
     try:
@@ -81,13 +89,22 @@ def built(
         tidy(tag, done.stderr)
 
 
+def _as_in_the_article(file: Path) -> None:
+    """Give the default release the article's pins of what Enflame hands out."""
+    text = file.read_text("utf-8")
+    rider, platform = '"1.2.0.301", topsrider = "3.2.109", tops = "1.2.0.301"', enflame.PLATFORM
+    assert rider in text
+    pins = f'"1.0.5.1", platform = "{platform}", tops = "{platform}"'
+    file.write_text(text.replace(rider, pins), "utf-8")
+
+
 def test_it_says_what_it_is(built: Built) -> None:
     (found,) = json.loads(docker("image", "inspect", built.tag).stdout)
     labels = found["Config"]["Labels"]
     assert labels["org.opencontainers.image.version"] == "3.0.0"
     assert labels["paddock.pin.plugin"] == "3.0.0"
     assert len(labels["paddock.lock.sha256"]) == 64
-    assert found["Config"]["User"] == ""  # the nodes of the cards are root's
+    assert found["Config"]["User"] == ""  # and the Dockerfile says why
 
 
 STACK = {
@@ -148,24 +165,22 @@ def test_its_health_check_runs_and_tells(built: Built) -> None:
     assert "[cann-environment]" not in health["Log"][0]["Output"]
 
 
-def _health(name: str) -> dict[str, list[dict[str, str]]]:
+def _health(name: str) -> dict[str, Any]:
     inspected = docker("inspect", "--format", "{{json .State.Health}}", name)
-    found: dict[str, list[dict[str, str]]] = json.loads(inspected.stdout)
+    found: dict[str, Any] = json.loads(inspected.stdout)
     return found
 
 
 def test_a_second_build_does_nothing_anew(built: Built) -> None:
     before = docker("image", "inspect", "--format", "{{.Id}}", built.tag).stdout
-    began = time.monotonic()
     done = built.build()
     assert done.returncode == 0, done.stderr[-4000:]
-    assert time.monotonic() - began < 20
     assert docker("image", "inspect", "--format", "{{.Id}}", built.tag).stdout == before
 
 
 def test_a_base_without_the_stack_and_no_package_is_told(built: Built) -> None:
     """The builder's last lines, which the error shows, name the file and who hands it out."""
-    for file in built.deps.glob("*.run"):
+    for file in (*built.deps.glob("*.run"), *built.deps.glob("*.tar.gz")):
         file.unlink()
     done = built.build()
     assert done.returncode == 7
