@@ -25,12 +25,16 @@ BACKUP = ".before-paddock"
 
 
 class Field(Table, frozen=True):
-    """A field to set to true. `per_heads`: only where heads of keys divide among the cards."""
+    """A field to set to true. `per_heads`: only where heads of keys divide among the cards.
+
+    `reset_by` are releases of paddlenlp with which it has no effect.
+    """
 
     name: str
     source: str
     seen: str
     per_heads: bool = False
+    reset_by: list[str] = msgspec.field(default_factory=list)
 
 
 class Fields(Table, frozen=True):
@@ -43,6 +47,7 @@ class Tuned(msgspec.Struct, frozen=True, kw_only=True):
     """What was done, schema `paddock/tune/1`. `changed` has the values before and after.
 
     None is a field that is not there; `backup` is None where there is no copy (any more).
+    `reset_by` has the fields that are on without effect, each with the releases of paddlenlp.
     """
 
     schema: str = "paddock/tune/1"
@@ -50,6 +55,7 @@ class Tuned(msgspec.Struct, frozen=True, kw_only=True):
     backup: str | None
     changed: dict[str, tuple[Any, Any]]
     undone: bool
+    reset_by: dict[str, list[str]] = {}
 
 
 def fields_of(target: str) -> list[Field]:
@@ -78,7 +84,9 @@ def tune(  # noqa: PLR0913 - one parameter a flag
     fields = fields_of(target)
     require_llama(path, config_of(path))
     with _alone(path):
-        done = _undo(path, fields) if undo else _tune(path, _values(path, fields, tp, without))
+        done = (
+            _undo(path, fields) if undo else _tune(path, fields, _values(path, fields, tp, without))
+        )
     if json:
         show_json(msgspec.to_builtins(done))
     else:
@@ -103,7 +111,7 @@ def _values(path: Path, fields: list[Field], tp: int, without: str) -> dict[str,
     return {name: name not in left for name in names}
 
 
-def _tune(path: Path, wanted: Mapping[str, bool]) -> Tuned:
+def _tune(path: Path, fields: list[Field], wanted: Mapping[str, bool]) -> Tuned:
     """Write the file anew where a field is not yet so; the copy is written first.
 
     A field that shall be off is switched off where it is there, not added.
@@ -122,7 +130,10 @@ def _tune(path: Path, wanted: Mapping[str, bool]) -> Tuned:
             _replace(backup, before, like=path)
         _replace(path, now, like=path)
     copy = small.shown(backup) if backup.exists() else None
-    return Tuned(file=small.shown(path), backup=copy, changed=changed, undone=False)
+    reset = {one.name: one.reset_by for one in fields if one.reset_by and wanted[one.name]}
+    return Tuned(
+        file=small.shown(path), backup=copy, changed=changed, undone=False, reset_by=reset
+    )  # fmt: skip
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any], names: Iterable[str]) -> bool:
@@ -208,6 +219,8 @@ def _tell(done: Tuned) -> None:
     show(text(key, file=done.file, backup=done.backup))
     for name, (old, new) in done.changed.items():
         show(f"  {name:<22} {_shown(old)} -> {_shown(new)}")
+    for name, releases in done.reset_by.items():
+        show("  " + text("tune.reset", field=name, releases=", ".join(releases)))
 
 
 def _shown(value: object) -> str:

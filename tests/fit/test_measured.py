@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checks import tune
 from checks.fit import memory
 from checks.fit.model import Model
 from checks.fit.wish import Wish
+from provision.stack import stack_file
 from tests.conftest import variables
+from tests.fit.test_fit import CONFIG
 
+PAIR = stack_file("loopback").parent / "locks" / "3.3.1" / "paddlenlp.txt"
 PROBE = Path(__file__).parent / "probes" / "measured.py"
 GROUPED = {"vocab_size": 2000, "hidden_size": 256, "intermediate_size": 512,
            "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 4,
@@ -52,20 +57,44 @@ def estimate(case: dict[str, Any]) -> int:
     return memory.most(Model(name="small", **case["sizes"]), wish)
 
 
-def test_the_estimate_is_within_ten_percent_of_what_runs_take(
-    stack: Path, stack_home: Path
-) -> None:
+@pytest.fixture(scope="module")
+def printed(
+    stack: Path, stack_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Any]]:
+    """What the probe prints, by the first word of its lines: a tuned config, then the runs."""
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    tune.tune("s60", str(folder), 1, "", undo=False, json=False)
     done = subprocess.run(
-        [stack / "bin" / "python", PROBE, json.dumps(CASES)], env=variables(stack_home),
+        [stack / "bin" / "python", PROBE, folder, json.dumps(CASES)], env=variables(stack_home),
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    found = [json.loads(line[5:]) for line in done.stdout.splitlines() if line.startswith("peak ")]
-    assert len(found) == len(CASES), done.stdout
+    found: dict[str, list[Any]] = {"config": [], "peak": []}
+    for line in done.stdout.splitlines():
+        word, _, rest = line.partition(" ")
+        if word in found:
+            found[word].append(json.loads(rest))
+    return found
+
+
+def test_the_estimate_is_within_ten_percent_of_what_runs_take(
+    printed: dict[str, list[Any]],
+) -> None:
+    found = printed["peak"]
+    assert len(found) == len(CASES)
     off = {f"{case['kind']} {number}": estimate(case) / run["peak"] - 1
            for number, (case, run) in enumerate(zip(CASES, found, strict=True))}  # fmt: skip
     assert all(run["left"] < 0.03 * run["peak"] for run in found), found
     assert all(abs(share) <= 0.1 for share in off.values()), off
+
+
+def test_the_fields_that_are_reset_are_those_that_the_data_names(
+    printed: dict[str, list[Any]],
+) -> None:
+    release = re.findall(r"paddlenlp==(\S+)", PAIR.read_text())[0]
+    for field in tune.fields_of("s60"):
+        assert printed["config"][0].get(field.name, False) is (release not in field.reset_by)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["kind"])

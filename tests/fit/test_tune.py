@@ -245,6 +245,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert (done.returncode, found["schema"], set(found["changed"])) == (
         0, "paddock/tune/1", set(NAMES))  # fmt: skip
+    assert set(found["reset_by"]) == {"fuse_attention_qkv", "fuse_attention_ffn"}
     assert cli("tune", "--config", str(tmp_path), "--undo").returncode == 0
     assert (tmp_path / "config.json").read_bytes() == CONFIG
     assert cli("tune", "--config", str(tmp_path), "--target", "npu").returncode == 2

@@ -1,6 +1,7 @@
 """Runs small Llamas on loopback and prints what they took, one JSON line a run.
 
-python measured.py '[{"sizes": {...}, "batch": 2, "seq": 128, "kind": "train"}, ...]'
+python measured.py FOLDER '[{"sizes": {...}, "batch": 2, "seq": 128, "kind": "train"}, ...]'
+First it prints what PaddleNLP makes of the config.json in the folder.
 `kind` is train, lora (of rank 16), infer, or the part that is recomputed; with `fused` PaddleNLP's
 calls of fused operators reach those of loopback, which keep for their gradients what the vendors'
 keep. Runs in the stack's environment; bytes are those of all tensors at once, as Paddle's allocator
@@ -99,9 +100,10 @@ def run(case: dict[str, Any]) -> int:
 
 def main() -> None:
     """One line a run, each with nothing left of the one before."""
+    print("config", LlamaConfig.from_pretrained(sys.argv[1]).to_json_string().replace("\n", " "))
     paddle.set_device("loopback")
     fuse()
-    for case in json.loads(sys.argv[1]):
+    for case in json.loads(sys.argv[2]):
         gc.collect()  # layers and their hooks refer to each other
         left = paddle.device.memory_allocated(DEVICE)
         print("peak", json.dumps({"left": left, "peak": run(case)}), flush=True)
