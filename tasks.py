@@ -158,6 +158,17 @@ def history(
 
 
 @command
+def report(
+    _: Context, target: str = "auto", html: str = "", junit: str = "", json: bool = False,
+) -> int:  # fmt: skip
+    """Write the runs of the smoke tests, the steps and the machine as one page."""
+    from checks.runs import page
+    from provision.arguments import named
+
+    return page.report(named(target), html, junit, json=json)
+
+
+@command
 def read(_: Context, files: str, json: bool = False) -> int:
     """Tell what a saved tool output is, and show what it says."""
     from checks.saved import show_files
@@ -338,8 +349,8 @@ def bench(_: Context, select: str = "") -> int:
 
 
 namespace = Collection(
-    provision, build_ops, smoke, doctor, history, read, explain, verify_wheel, targets, render,
-    image, fit, tune, data, checkpoint, shell, status, down, lock, lab, test, bench,
+    provision, build_ops, smoke, doctor, history, report, read, explain, verify_wheel, targets,
+    render, image, fit, tune, data, checkpoint, shell, status, down, lock, lab, test, bench,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,9 +40,14 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def encode(report: Report) -> bytes:
-    """The page. What has no spelling in UTF-8 becomes `?`."""
-    page = _environment().get_template("report.html.j2").render(_values(report))
-    return page.encode("utf-8", "replace")
+    """The page."""
+    return render("report.html.j2", _values(report))
+
+
+def render(template: str, values: Mapping[str, object]) -> bytes:
+    """A page of these values, in the user's language. What has no spelling in UTF-8 becomes `?`."""
+    named = {"language": "zh-CN" if language() == "zh" else "en", **values}
+    return _environment().get_template(template).render(named).encode("utf-8", "replace")
 
 
 @functools.cache
@@ -73,26 +78,31 @@ def _shown(value: object) -> object:
 
 def _values(report: Report) -> dict[str, object]:
     """What the template shows."""
-    facts = report.facts
     problems = [_problem(one, report) for one in bad(report) if one.case != "unsent"]
-    cards = html_cards.cards(facts)
     return {
-        "language": "zh-CN" if language() == "zh" else "en",
-        "machine": machine_line(facts),
-        "facts": facts,
+        **machine(report.facts),
         "taken": None if report.taken is None else moment(report.taken),
         "sent": report.sent is not None,
         "unused": list(unused(report)),
         "problems": problems,
-        "counts": _counts(report),
+        "counts": counts(report),
         "next": next_line(report),
+        "checks": [(one, text(f"check.{one.id}.title")) for one in report.findings],
+        "details": list(_details(report.facts)),
+    }
+
+
+def machine(facts: Facts) -> dict[str, object]:
+    """What pages show of a machine: its name, its cards, and its versions against the pins."""
+    cards = html_cards.cards(facts)
+    return {
+        "machine": machine_line(facts),
+        "facts": facts,
         "cards": cards,
         "rows": list(map(row, cards)),
         "picture": picture(html_cards.numa(cards)) if cards else None,
         "release": html_versions.release(facts),
         "versions": html_versions.rows(facts),
-        "checks": [(one, text(f"check.{one.id}.title")) for one in report.findings],
-        "details": list(_details(facts)),
     }
 
 
@@ -104,7 +114,7 @@ def _problem(finding: Finding, report: Report) -> Problem:
     return Problem(finding, text(f"check.{finding.id}.title"), what, cause, fix, consequences)
 
 
-def _counts(report: Report) -> dict[str, int]:
+def counts(report: Report) -> dict[str, int]:
     """How many findings there are of each state; what was not sent counts on its own."""
     states = ["unsent" if one.case == "unsent" else one.state for one in report.findings]
     order = ("error", "warning", "unknown", "absent", "ok", "follows", "unsent", "apart")

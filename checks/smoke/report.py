@@ -30,7 +30,7 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     `native` and `fallback` count kernels by name: those of the backend, and those of the CPU that
     Paddle ran in their place; without `counted` the plugin does not tell the first. `stand_in` says
     that no card computed, None where that is not so. `skipped` says what did not apply, and why.
-    `log` has the last lines that a failing probe wrote.
+    `log` has the last lines that a failing probe wrote, `series` what was measured step by step.
     """
 
     level: Level
@@ -45,6 +45,7 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     log: tuple[str, ...]
     counted: bool = True
     stand_in: str | None = None
+    series: dict[str, list[float]] = {}
 
 
 class SmokeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,12 +72,14 @@ def judge(level: Level, device: str, probes: Sequence[Ended]) -> LevelReport:
     checks = tuple(check for ended in probes for check in all_checks(ended, device))
     native, fallback, places = Counter[str](), Counter[str](), Counter[str]()
     figures: dict[str, float] = {}
+    series: dict[str, list[float]] = {}
     skipped: dict[str, str] = {}
     for ended in probes:
         native.update(native_of(ended.events))
         fallback.update(ended.fallback)
         places.update(last(ended.events, "proof").get("places", {}))
         figures |= {e["name"]: e["value"] for e in ended.events if e["event"] == "figure"}
+        series |= {e["name"]: e["values"] for e in ended.events if e["event"] == "series"}
         skipped |= {e["name"]: e["reason"] for e in ended.events if e["event"] == "skipped"}
     passed = bool(checks) and all(check.passed for check in checks)
     return LevelReport(
@@ -86,6 +89,7 @@ def judge(level: Level, device: str, probes: Sequence[Ended]) -> LevelReport:
         log=() if passed else tuple(line for ended in probes for line in ended.log),
         counted=all(counters(ended.events) is not None for ended in probes),
         stand_in=next(filter(None, (stand_in(ended.events, device) for ended in probes)), None),
+        series=series,
     )  # fmt: skip
 
 

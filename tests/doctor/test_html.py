@@ -226,7 +226,7 @@ def _luminance(colour: str) -> float:
 
 
 def test_all_colours_of_text_have_the_contrast_of_aa() -> None:
-    style = (TEMPLATES / "report.html.j2").read_text(encoding="utf-8")
+    style = (TEMPLATES / "pages" / "style.css").read_text(encoding="utf-8")
     schemes = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     assert len(schemes) == 2
     for scheme in schemes:
