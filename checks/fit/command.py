@@ -9,7 +9,8 @@ import msgspec
 from checks.fit import memory
 from checks.fit.cards import Card, Memory, cards_of, target_of
 from checks.fit.cards import memory as known_memory
-from checks.fit.judge import Room, Verdict, changes, largest
+from checks.fit.changes import changes
+from checks.fit.judge import Room, Verdict, largest
 from checks.fit.model import Model, find
 from checks.fit.tile import Tile, tile
 from checks.fit.wish import BYTES, KERNELS, RECOMPUTE, SHARDING, Wish, checked
