@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 
-from checks.finding import APART, Evidence, Finding, names
+from checks.finding import APART, Evidence, Finding, State, names
 from checks.wheels.subject import Subject
 from provision.distributions import normal
 
@@ -33,8 +33,13 @@ def tag(subject: Subject) -> Finding:
     values = {"tag": own[0], "python": subject.python, "arch": platform.machine(),
               "newest": here[0]}  # fmt: skip
     if not any(one.rpartition("-")[0] in fitting for one in own):
-        return Finding("error", "python", values, evidence, source=_SOURCE)
+        return Finding(_of_python(subject), "python", values, evidence, source=_SOURCE)
     return Finding("error", _platform(own), values, evidence, source=_SOURCE)
+
+
+def _of_python(subject: Subject) -> State:
+    """How bad it is not to be for this Python: the one that runs this tool proves nothing."""
+    return "unknown" if subject.facts.environment is None else "error"
 
 
 def _platform(tags: list[str]) -> str:
@@ -58,7 +63,7 @@ def requires(subject: Subject) -> Finding:
         return Finding("error", "form", {"reason": str(error)}, source=_METADATA)
     if bad := [one for one in ranges if not one.contains(subject.python, prereleases=True)]:
         values = {"wanted": str(bad[0]), "python": subject.python}
-        return Finding("error", "python", values, source=_METADATA)
+        return Finding(_of_python(subject), "python", values, source=_METADATA)
     packages = getattr(there, "packages", None)
     place = {"python_version": ".".join(subject.python.split(".")[:2]),
              "python_full_version": subject.python, "extra": ""}  # fmt: skip

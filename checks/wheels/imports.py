@@ -8,6 +8,7 @@ from checks import plugin_loads
 from checks.finding import APART, Evidence, Finding
 from checks.wheels.subject import Subject
 from provision.facts.plugin import Plugin
+from provision.wheels import recipe
 
 _SOURCE = "tried in an environment of its own"
 
@@ -41,8 +42,9 @@ def registers(subject: Subject) -> Finding:
     if finding.state == "ok":
         return finding
     evidence = [*finding.evidence, *_known(subject)]
-    own = subject.facts.device == subject.facts.stack.device
-    command = finding.command if own else ""
+    device = subject.facts.device
+    known = device in (subject.facts.stack.device, *recipe.names())
+    command = f"paddock build-ops --backend {device}" if known else ""
     return msgspec.structs.replace(finding, evidence=evidence, command=command)
 
 

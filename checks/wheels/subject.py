@@ -17,6 +17,7 @@ from provision.facts.snapshot import Facts
 # PEP 427, with the legacy versions that old tools have made.
 _NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-\d[^-]*)?"
                    r"-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")  # fmt: skip
+_TYPES = {"cpu": "custom_cpu"}  # where the type has another name than the package
 _PLUGIN = re.compile(r"paddle_custom_device/[^/]+\.so$")
 
 
@@ -101,4 +102,5 @@ def fields(text: str) -> dict[str, list[str]]:
 def device_of(file: str) -> str:
     """The device type that a plugin's file name speaks of, such as `npu`; "" for none."""
     name = normal(file.partition("-")[0])
-    return name.removeprefix("paddle-custom-") if name.startswith("paddle-custom-") else ""
+    device = name.removeprefix("paddle-custom-") if name.startswith("paddle-custom-") else ""
+    return _TYPES.get(device, device)

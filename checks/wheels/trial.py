@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from checks.known import first_known
 from checks.wheels import place as places
 from checks.wheels.place import Place
@@ -41,7 +43,13 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
             return Trial(refused=answer.lines[-5:])
         loaded, said = _imported(python, site, files, place.device)
         known = first_known([*said, loaded.line]) if loaded.verdict != "loads" else None
-        return Trial([], loaded, f"{known.id}: {known.cause}" if known else "")
+        return Trial([], _plain(loaded, f"{site}/"), f"{known.id}: {known.cause}" if known else "")
+
+
+def _plain(loaded: Loaded, site: str) -> Loaded:
+    """The verdict with files as they are called in the wheel."""
+    said = [line.replace(site, "") for line in loaded.said]
+    return msgspec.structs.replace(loaded, line=loaded.line.replace(site, ""), said=said)
 
 
 def _made(env: Path, place: Place) -> list[str]:

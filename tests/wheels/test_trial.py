@@ -11,6 +11,7 @@ import pytest
 from checks.wheels.audit import Audit, audit
 from checks.wheels.place import find
 from provision import overlap
+from provision.several import gather
 from provision.site import Site
 from provision.stack import load, stack_file
 from provision.steps import KINDS
@@ -172,6 +173,16 @@ def test_an_unlinked_plugin_over_the_real_paddle(stack: Path, tmp_path: Path) ->
     assert cases(made)["wheel-symbols"] == "error unlinked"
     loads = next(one for one in made.findings if one.id == "plugin-loads")
     assert (loads.state, loads.follows) == ("follows", "wheel-symbols")
+
+
+def test_files_and_flags_in_any_order() -> None:
+    words = ["paddock", "verify-wheel", "--target", "s60", "a.whl", "--no-import", "b.whl"]
+    assert gather(words) == [
+        "paddock", "verify-wheel", "--target", "s60", "--no-import", "a.whl\0b.whl",
+    ]  # fmt: skip
+    words = ["paddock", "verify-wheel", "a.whl", "--env", "a", "--", "--target"]
+    assert gather(words) == ["paddock", "verify-wheel", "--env", "a", "a.whl\0--target"]
+    assert gather(["paddock", "read", "--json", "a", "-"]) == ["paddock", "read", "--json", "a\0-"]
 
 
 @pytest.mark.parametrize(
