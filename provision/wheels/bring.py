@@ -59,29 +59,41 @@ def _must(source: Source, *arguments: str, network: Network | None = None) -> st
 
 def modules(
     source: Source, root: Path, recipe: Recipe, known: dict[str, str], network: Network
-) -> list[Module]:
+) -> tuple[list[Module], str]:
     """Check the submodules out, of a prepared tree or of where they are recorded to be.
 
-    Returns those that cannot be had; nothing else is changed then.
+    Returns those that cannot be had, and what git said last.
     """
     missing = [one for one in wanted_modules(recipe, root, known) if not one.there(root)]
-    if source.kind in ("folder", "archive") or not missing:
-        return missing
-    for one in missing:
-        outer = next((up for up in recipe.modules if one.path.startswith(f"{up.path}/")), None)
-        top = root / outer.path if outer else root
-        prepared = Path(source.origin) / one.path
-        given = source.kind == "repository" and (prepared / ".git").exists()
-        if not given and network.offline:
-            continue
-        name = str((root / one.path).relative_to(top))
-        if given:
-            git.git(top, "config", f"submodule.{name}.url", str(prepared))
-        depth = [] if given else ["--depth", "1"]
-        local = _LOCAL if given else ()
-        git.git(top, *local, "submodule", "--quiet", "update", "--init", *depth, "--", name,
-                network=network)  # fmt: skip
-    return [one for one in missing if not one.there(root)]
+    said = ""
+    if source.kind in ("repository", "remote"):
+        for top in dict.fromkeys(_outer(one, recipe) for one in missing):
+            names = [str(Path(one.path).relative_to(top)) for one in missing
+                     if _outer(one, recipe) == top]  # fmt: skip
+            said = _update(source, root / top, Path(source.origin) / top, names, network) or said
+    return [one for one in missing if not one.there(root)], said
+
+
+def _outer(module: Module, recipe: Recipe) -> str:
+    """The submodule in which a submodule is; "." for the repository itself."""
+    paths = (up.path for up in recipe.modules if module.path.startswith(f"{up.path}/"))
+    return next(paths, ".")
+
+
+def _update(source: Source, top: Path, given: Path, names: list[str], network: Network) -> str:
+    """Check submodules of one repository out, side by side. Returns what git said if it failed.
+
+    From elsewhere only the recorded commits are fetched; a prepared tree is not asked to be online.
+    """
+    prepared = source.kind == "repository" and all((given / n / ".git").exists() for n in names)
+    if not prepared and network.offline:
+        return ""
+    for name in names if prepared else ():
+        git.git(top, "config", f"submodule.{name}.url", str(given / name))
+    depth = [] if prepared else ["--depth", "1"]
+    done = git.git(top, *(_LOCAL if prepared else ()), "submodule", "--quiet", "update", "--init",
+                   "--jobs", "4", *depth, "--", *names, network=network)  # fmt: skip
+    return done.lines[-1].strip() if done.status and done.lines else ""
 
 
 def as_text(root: Path, folder: Path) -> list[str]:

@@ -48,6 +48,7 @@ def must(
     raise PaddockError(
         code if code in _NETWORK else "source-missing", tuple(lines), source=hidden(source),
         reason=str(reason).removeprefix("fatal: "), step="source", path=folder or "",
+        status=answer.status, log="-", remedy="git",
     )  # fmt: skip
 
 

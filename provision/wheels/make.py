@@ -98,7 +98,9 @@ class Builder:
     def _ready(self) -> None:
         """What can be told before much is fetched. Raises PaddockError `build-unready`."""
         work = self.work
-        missing = modules(work.source, work.root, work.recipe, work.known, self.network)
+        missing, said = modules(work.source, work.root, work.recipe, work.known, self.network)
+        if said:
+            self.say(f"  git: {said}")
         self._refuse(preflight.problems(work, python.facts(work.python.interpreter), missing))
         for line in preflight.notes(work):
             self.say(f"  {line}")

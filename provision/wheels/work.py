@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from provision.facts.command import run
 from provision.facts.compilers import compiler
 from provision.paths import cache_dir, data_dir
 from provision.versions import compare
@@ -19,6 +21,7 @@ from provision.wheels.source import Source
 # From here on the C API is in libphi_core.so, and gcc on Debian drops libpaddle.so, of which it
 # then sees no use, from what the plugin asks for: PD_RegisterPhiKernel is not found at run time.
 _LINKED_SINCE = "3.1"
+_LIMIT = 30.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,14 @@ class Work:
         commit = (self.source.commit or self.source.identity)[:7]
         return {**self.recipe.places(), "machine": self.machine, "folder": str(self.folder),
                 "python_version": self.python.version, "paddle": self.python.paddle,
-                "origin": str(Path(self.source.origin) / self.recipe.folder),
+                "origin": str(self._given / self.recipe.folder),
                 "commit7": commit}  # fmt: skip
+
+    @property
+    def _given(self) -> Path:
+        """The folder that the user gave, into which a vendor's file may have been put."""
+        is_folder = self.source.kind in ("folder", "repository")
+        return Path(self.source.origin) if is_folder else self.root
 
     def variables(self, paddle: str) -> list[tuple[str, str]]:
         """The variables of the environment, given the folder of Paddle."""
@@ -90,10 +99,12 @@ class Work:
             "CMAKE_INSTALL_RPATH": ";".join(self._rpath()),
             "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
         }  # fmt: skip
-        if is_linked(self.python.paddle or facts.release):
-            found["CMAKE_SHARED_LINKER_FLAGS"] = "-Wl,--no-as-needed"
-        if ccache():
-            found |= {f"CMAKE_{name}_COMPILER_LAUNCHER": "ccache" for name in ("C", "CXX")}
+        # Both always: CMake remembers what an earlier run was told.
+        linked = is_linked(self.python.paddle or facts.release)
+        flags = [os.environ.get("LDFLAGS", ""), "-Wl,--no-as-needed" if linked else ""]
+        found["CMAKE_SHARED_LINKER_FLAGS"] = " ".join(filter(None, flags))
+        launcher = "ccache" if ccache() else ""
+        found |= {f"CMAKE_{name}_COMPILER_LAUNCHER": launcher for name in ("C", "CXX")}
         return list((found | dict(filled(self.recipe.settings, self.folder, self.known))).items())
 
     def _mapped(self) -> str:
@@ -115,9 +126,14 @@ def is_linked(paddle: str) -> bool:
     return bool(paddle) and compare(paddle, _LINKED_SINCE) in (0, 1)
 
 
+@functools.cache
 def ccache() -> str | None:
-    """The cache of compiled files, where it is installed."""
-    return shutil.which("ccache")
+    """The cache of compiled files, where it is installed and starts: one that does not is left out.
+
+    What is damaged in its folder it notices by itself, and compiles anew.
+    """
+    found = shutil.which("ccache")
+    return found if found and run([found, "--version"], _LIMIT).status == 0 else None
 
 
 def compiler_witness() -> str:

@@ -88,7 +88,7 @@ def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> No
     recipe, found = load("npu"), _found(whole)
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    assert not bring.modules(found, root, recipe, known, OFFLINE)
+    assert bring.modules(found, root, recipe, known, OFFLINE) == ([], "")
     assert (root / "Paddle/third_party/glog/README").is_file()
 
 
@@ -97,7 +97,7 @@ def test_submodules_that_cannot_be_had_are_all_named(tmp_path: Path) -> None:
     recipe = load("npu")
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    missing = bring.modules(found, root, recipe, known, OFFLINE)
+    missing, _ = bring.modules(found, root, recipe, known, OFFLINE)
     assert [one.path for one in missing] == [one.path for one in recipe.modules]
 
 

@@ -37,11 +37,9 @@ def test_all_that_is_missing_for_npu_is_told_at_once(build: Build, tmp_path: Pat
     # A library that asks for another one, which is not there.
     broken = place / "ascend-toolkit/latest/fwkacllib/lib64/libacl_op_compiler.so"
     helper = tmp_path / "libgone.so"
-    for argv in (["-o", helper, "-Wl,-soname,libgone.so"],
-                 ["-o", broken, "-Wl,--no-as-needed", helper]):  # fmt: skip
-        subprocess.run(
-            ["c++", "-shared", "-x", "c++", "/dev/null", "-x", "none", *argv], check=True
-        )
+    empty = ["c++", "-shared", "-x", "c++", "/dev/null", "-x", "none", "-o"]
+    for argv in (f"{helper} -Wl,-soname,libgone.so", f"{broken} -Wl,--no-as-needed {helper}"):
+        subprocess.run([*empty, *argv.split()], check=True)
     helper.unlink()
     order = ("--backend", "npu", "--source", str(root), "--offline", "--json")
     told = _told(build(*order, **vendor))
