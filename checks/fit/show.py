@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unicodedata import east_asian_width
 
 from checks.fit.command import Fit
 from checks.fit.judge import MARGIN, Verdict
@@ -47,8 +48,8 @@ def run(wish: Wish) -> str:
     told += [f"recompute {wish.recompute}"] if wish.recompute != "none" else []
     told += ["sequence parallel"] if wish.sequence_parallel else []
     told += [] if wish.train else [f"KV {wish.kv_bits} bit"]
-    return ", ".join([*told, text(f"fit.kernels.{wish.kernels}"),
-                      text("fit.cards", count=wish.cards)])  # fmt: skip
+    told += [text(f"fit.kernels.{wish.kernels}"), text("fit.cards", count=wish.cards)]
+    return text("plan.comma").join(told)
 
 
 def _table(stages: list[Parts]) -> Iterator[str]:
@@ -65,7 +66,13 @@ def _table(stages: list[Parts]) -> Iterator[str]:
         values = [getattr(one, name) for one in shown]
         if any(values):
             cells = "".join(f"{size(value):>{22 if len(stages) > 1 else 12}}" for value in values)
-            yield f"    {text(f'fit.part.{name}'):<16}{cells}"
+            yield f"    {_padded(text(f'fit.part.{name}'))}{cells}"
+
+
+def _padded(label: str) -> str:
+    """A label as wide as the others; a Chinese character takes two columns."""
+    wide = sum(east_asian_width(sign) in "WF" for sign in label)
+    return f"{label:<{16 - wide}}"
 
 
 def _verdict(one: Verdict) -> str:
