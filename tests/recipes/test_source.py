@@ -15,7 +15,7 @@ from provision.errors import PaddockError
 from provision.network import Network
 from provision.wheels import bring, source
 from provision.wheels.recipe import load
-from tests.recipes.upstream import commit, git, links, upstream
+from tests.recipes.upstream import commit, git, links
 
 OFFLINE = Network(offline=True)
 pytestmark = pytest.mark.slow
@@ -24,12 +24,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def _home(home: Path) -> None:
     """A home of each test's own."""
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone with its submodules, which no test changes."""
-    return upstream(tmp_path_factory.mktemp("源 码"))
 
 
 def _found(given: Path | str, ref: str = "", backend: str = "npu") -> source.Source:
@@ -56,20 +50,18 @@ def test_a_ref_that_is_none(whole: Path, ref: str) -> None:
     assert _code(whole, ref) == "source-ref"
 
 
-def test_a_dirty_tree_is_refused_but_not_for_another_ref(tmp_path: Path) -> None:
-    root = upstream(tmp_path)
-    (root / "backends/npu/kernels/new.cc").write_text("")
-    assert _code(root) == "source-dirty"
-    assert _found(root, "v1").commit
+def test_a_dirty_tree_is_refused_but_not_for_another_ref(tree: Path) -> None:
+    (tree / "backends/npu/kernels/new.cc").write_text("")
+    assert _code(tree) == "source-dirty"
+    assert _found(tree, "v1").commit
 
 
-def test_what_the_vendor_hands_out_does_not_make_it_dirty(tmp_path: Path) -> None:
-    root = upstream(tmp_path)
-    place = root / "backends/gcu/kernels/topsflame/libtopsop.a"
+def test_what_the_vendor_hands_out_does_not_make_it_dirty(tree: Path) -> None:
+    place = tree / "backends/gcu/kernels/topsflame/libtopsop.a"
     place.parent.mkdir(parents=True)
     place.write_bytes(b"!<arch>\n")
-    assert _found(root, backend="gcu").commit
-    assert _code(root, backend="npu") == "source-dirty"
+    assert _found(tree, backend="gcu").commit
+    assert _code(tree, backend="npu") == "source-dirty"
 
 
 def test_no_sources(tmp_path: Path) -> None:
@@ -92,8 +84,8 @@ def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> No
     assert (root / "Paddle/third_party/glog/README").is_file()
 
 
-def test_submodules_that_cannot_be_had_are_all_named(tmp_path: Path) -> None:
-    found = _found(upstream(tmp_path, with_submodule=False))
+def test_submodules_that_cannot_be_had_are_all_named(stripped: Path) -> None:
+    found = _found(stripped)
     recipe = load("npu")
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
@@ -181,14 +173,13 @@ def test_a_folder_without_git_changes_with_its_files(tmp_path: Path, whole: Path
     assert _found(copy).identity != before
 
 
-def test_another_commit_comes_into_the_same_checkout(tmp_path: Path) -> None:
-    root = upstream(tmp_path)
+def test_another_commit_comes_into_the_same_checkout(tree: Path) -> None:
     recipe = load("npu")
-    place = bring.bring(_found(root), recipe, OFFLINE)
+    place = bring.bring(_found(tree), recipe, OFFLINE)
     kept = (place / "backends/npu/setup.py.in").stat().st_mtime_ns
-    (root / "backends/npu/passes/pass.py").write_text("two = 2\n")
-    commit(root)
-    assert bring.bring(_found(root), recipe, OFFLINE) == place
+    (tree / "backends/npu/passes/pass.py").write_text("two = 2\n")
+    commit(tree)
+    assert bring.bring(_found(tree), recipe, OFFLINE) == place
     assert (place / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
     assert (place / "backends/npu/setup.py.in").stat().st_mtime_ns == kept
 

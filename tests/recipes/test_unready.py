@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import run_cli
 from tests.recipes.conftest import PADDLE, Build, wheel_of
-from tests.recipes.upstream import ascend, commit, tops, upstream
+from tests.recipes.upstream import ascend, commit, tops
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 HERE = "ascend-toolkit/latest/fwkacllib/lib64/libhccl.so"
@@ -29,8 +29,9 @@ def _told(done: subprocess.CompletedProcess[str]) -> list[str]:
     return lines
 
 
-def test_all_that_is_missing_for_npu_is_told_at_once(build: Build, tmp_path: Path) -> None:
-    root = upstream(tmp_path, with_submodule=False)
+def test_all_that_is_missing_for_npu_is_told_at_once(
+    stripped: Path, build: Build, tmp_path: Path
+) -> None:
     vendor = ascend(tmp_path, but=[HERE])
     place = Path(vendor["ASCEND_CUSTOM_PATH"])
     (place / "driver/version.info").write_text("nothing of use\n")
@@ -41,7 +42,7 @@ def test_all_that_is_missing_for_npu_is_told_at_once(build: Build, tmp_path: Pat
     for argv in (f"{helper} -Wl,-soname,libgone.so", f"{broken} -Wl,--no-as-needed {helper}"):
         subprocess.run([*empty, *argv.split()], check=True)
     helper.unlink()
-    order = ("--backend", "npu", "--source", str(root), "--offline", "--json")
+    order = ("--backend", "npu", "--source", str(stripped), "--offline", "--json")
     told = _told(build(*order, **vendor))
     for part in ("Paddle/third_party/glog", "libhccl.so", "driver/version.info", "libgone.so"):
         assert any(part in line for line in told), part

@@ -56,8 +56,8 @@ def links(root: Path) -> dict[Path, str]:
     return found
 
 
-def upstream(place: Path, *, with_submodule: bool = True) -> Path:
-    """The tree as a repository with tag `v1`, and the submodules checked out or merely recorded."""
+def upstream(place: Path) -> Path:
+    """The tree as a repository with tag `v1`, its submodules checked out."""
     root, paddle = place / "PaddleCustomDevice", place / "Paddle"
     shutil.copytree(TREE, root, ignore=shutil.ignore_patterns("paddle", "README.md"))
     (root / "csrc/npu/setup.py.in").rename(root / "csrc/npu/setup.py")
@@ -74,12 +74,7 @@ def upstream(place: Path, *, with_submodule: bool = True) -> Path:
     git(root, "init", "--quiet")
     git(root, "submodule", "--quiet", "add", str(paddle), "Paddle")
     commit(root, "All of it", "v1")
-    if with_submodule:
-        git(root, "submodule", "--quiet", "update", "--init", "--recursive")
-    else:
-        git(root, "submodule", "--quiet", "deinit", "--force", "Paddle")
-        for gone in (paddle, root / ".git" / "modules"):
-            shutil.rmtree(gone)
+    git(root, "submodule", "--quiet", "update", "--init", "--recursive")
     return root
 
 
