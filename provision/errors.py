@@ -35,6 +35,7 @@ STATUS: Final[dict[str, int]] = {
     "no-backup": USAGE,
     "no-base": USAGE,
     "bad-file": USAGE,
+    "bad-wheel": USAGE,
     "bad-command": USAGE,
     "bad-option": USAGE,
     "bad-snapshot": USAGE,

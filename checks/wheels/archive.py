@@ -56,13 +56,13 @@ class _Bounded(io.BufferedReader):
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """An archive all of whose names and sizes are sound.
 
-    Raises UnsafeError, and PaddockError `bad-file` for a file that cannot be read.
+    Raises UnsafeError, and PaddockError `bad-wheel` for a file that cannot be read.
     """
     try:
         raw = cast(io.BufferedReader, small.opened(path)).detach()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise PaddockError("bad-file", file=path, reason=reason) from None
+        raise PaddockError("bad-wheel", file=path, reason=reason) from None
     with _Bounded(cast(io.FileIO, raw)) as stream:
         try:
             with zipfile.ZipFile(stream) as whole:

@@ -92,7 +92,7 @@ QUESTIONS = (
 def audit(path: Path, place: Place, *, importing: bool, rivals: tuple[Path, ...] = ()) -> Audit:
     """Examine a wheel for a place; with `importing` also by installing and importing it there.
 
-    Raises PaddockError `bad-file`, `disk-full`.
+    Raises PaddockError `bad-wheel`, `disk-full`.
     """
     name = parsed(path.name)
     with tempfile.TemporaryDirectory(prefix="paddock-wheel-") as scratch:

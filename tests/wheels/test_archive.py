@@ -159,7 +159,7 @@ def test_what_is_no_file_is_a_mistake_of_the_command(tmp_path: Path) -> None:
     for path in (tmp_path / "absent.whl", tmp_path, Path("/dev/null")):
         with pytest.raises(PaddockError) as error:
             audit(path, NOWHERE, importing=False)
-        assert error.value.code == "bad-file"
+        assert error.value.code == "bad-wheel"
 
 
 @settings(max_examples=60, deadline=None)

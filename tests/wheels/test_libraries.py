@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from checks.wheels import links
 from checks.wheels.audit import Audit
 from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
@@ -86,6 +87,26 @@ def test_a_library_of_a_vendor_that_is_not_on_this_machine(
     made = against(path)
     assert cases(made) == {"wheel-surroundings": "unknown product"}
     assert "CANN" in of(made, "wheel-surroundings")
+
+
+def test_a_vendor_of_which_only_a_part_is_here(
+    tmp_path: Path, against: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "_is_here", lambda product: product == "CANN toolkit")
+    acl = make.compiled(tmp_path / "o", "int aclInit(void) { return 1; }", name="libascendcl.so")
+    code = "int aclInit(void); int f(void) { return aclInit(); }"
+    path = wheel(tmp_path, make.compiled(tmp_path, code, f"-L{acl.parent}", "-lascendcl"))
+    assert cases(against(path)) == {"plugin-libraries": "error product"}
+
+
+@pytest.mark.parametrize(("abi", "case"), [("0", "old"), ("1", "new")])
+def test_strings_of_an_abi_that_paddle_does_not_have(
+    tmp_path: Path, against: Auditor, abi: str, case: str
+) -> None:
+    code = "#include <string>\nnamespace phi { void name(const std::string&); }\n"
+    code += "void f() { phi::name(std::string()); }"
+    made = make.compiled(tmp_path, code, f"-D_GLIBCXX_USE_CXX11_ABI={abi}")
+    assert cases(against(wheel(tmp_path, made))) == {"plugin-abi": f"error {case}"}
 
 
 RUNPATHS = [
