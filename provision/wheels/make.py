@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -134,12 +135,12 @@ class Builder:
         self.say(text("build.jobs", jobs=jobs, units=units))
         watch = Watch(lambda line: self.progress.line("compile", line))
         outcome = self._script("compile", values | {"jobs": jobs}, watch.line)
-        if outcome.status and watch.is_memory and jobs > 1:
+        if outcome.status and _ran_out(outcome, watch) and jobs > 1:
             self.say(text("build.memory", jobs=jobs, fewer=jobs // 2))
             watch = Watch(watch.show, watch.warnings)
             outcome = self._script("compile", values | {"jobs": jobs // 2}, watch.line)
         if outcome.status:
-            code = "build-memory" if watch.is_memory else classify(outcome.tail)
+            code = "build-memory" if _ran_out(outcome, watch) else classify(outcome.tail)
             raise self._failed("compile", outcome, code, tuple(watch.error) or outcome.tail)
         return watch.warnings
 
@@ -204,14 +205,24 @@ class Builder:
         )  # fmt: skip
 
     def _wheel(self) -> Path:
-        """The one wheel that was packed. Raises PaddockError `step-unverified`."""
-        found = sorted((self.work.build / "dist").glob("*.whl"))
+        """The one wheel that was packed, for this Python. Raises PaddockError `step-unverified`.
+
+        Sources that call just any `python3` have packed one for another.
+        """
+        work, tag = self.work, self.work.python.tag
+        name = f"{work.recipe.distribution}-*-{tag}-{tag}-linux_{work.machine}.whl"
+        found = sorted((work.build / "dist").glob(name))
         if len(found) != 1:
             raise PaddockError(
-                "step-unverified", step="compile", missing=f"{self.work.build}/dist/*.whl",
+                "step-unverified", step="compile", missing=work.build / "dist" / name,
                 log=self._log("compile"),
             )  # fmt: skip
         return found[0]
+
+
+def _ran_out(outcome: Outcome, watch: Watch) -> bool:
+    """Whether memory ran out: a tool says so, or the kernel has killed the build itself."""
+    return watch.is_memory or outcome.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
 def fresh_logs(state: Path) -> Path:
