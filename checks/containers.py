@@ -21,7 +21,7 @@ from provision.container.settings import DIGEST, IMAGE, SOURCED, TARGET, VOLUME,
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.forms.wanted import HOME
-from provision.network import Network
+from provision.network import Network, hidden
 from provision.paths import state_dir
 from provision.site import Site
 from provision.words import text
@@ -47,6 +47,9 @@ def place(options: Options, choices: Mapping[str, str], *, privileged: bool) -> 
     name = choices["name"]
     if name and not _NAME.fullmatch(name):
         raise PaddockError("bad-option", option="--name", value=name, wanted=text("wanted.name"))
+    if options.server:
+        raise PaddockError("bad-option", option="--deps", value=hidden(options.server),
+                           wanted=text("wanted.folder"))  # fmt: skip
     index = options.network.environment().get("UV_DEFAULT_INDEX", "")
     if index.startswith("file:"):
         raise PaddockError("bad-option", option="--index-url", value=index,

@@ -1,7 +1,7 @@
 """A Docker Engine of the tests' own: in namespaces of its own, with its data in memory.
 
 It can be killed and started anew, and its disk is small. It has no bridge, so its containers have
-no network but the host's.
+no network but the host's. It sees three cards of an S60.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ set -e
 mkdir "$1/data"
 mount -t tmpfs -o "size=$2" none "$1/data"
 mount -t tmpfs none /run
+mkdir /run/dev
+cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /run/dev/
+for name in gcu0 gcu1 gcu2 gcuctl; do cp -a /dev/null "/run/dev/$name"; done
+mount --bind /run/dev /dev
 serve() {
     dockerd --data-root "$1/data/root" --exec-root /run/engine --pidfile /run/engine.pid \
         --host "unix://$1/docker.sock" --bridge none --iptables=false --ip-forward=false \

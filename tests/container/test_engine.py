@@ -86,6 +86,17 @@ def test_what_the_machine_lacks_is_named_and_no_container_stays(
     assert client.containers.list(all=True) == []
 
 
+def test_it_gets_the_nodes_of_its_cards_and_the_memory(client: Any) -> None:
+    """And not those of other cards."""
+    heard = Heard()
+    script = "echo /dev/gcu*; grep /dev/shm /proc/mounts"
+    assert box.running(client, settings(client, "s60", cards=(0, 2)), None).run(
+        ["sh", "-c", script], {}, heard, "test") == 0  # fmt: skip
+    nodes, memory = heard.out.decode().splitlines()
+    assert nodes == "/dev/gcu0 /dev/gcu2 /dev/gcuctl"
+    assert "size=1048576k" in memory
+
+
 def test_a_name_that_another_container_has(client: Any) -> None:
     foreign = client.containers.create("busy:1", name="paddock-loopback", command=["sleep", "9"])
     with pytest.raises(PaddockError) as raised:

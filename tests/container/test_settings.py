@@ -1,0 +1,123 @@
+"""What a container is made of: the same that `render --as run` says, and nothing more."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from provision import stack
+from provision.container.place import Place
+from provision.container.settings import (
+    Settings,
+    certificates,
+    differences,
+    on_this_machine,
+    private,
+)
+from provision.engine import Options
+from provision.forms.container import run
+from provision.forms.wanted import Wanted
+from provision.network import Network
+from provision.paths import IMAGES
+
+PROXIES = [f"{n}_PROXY" for n in ("HTTP", "HTTPS", "ALL", "NO", "FTP")]
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without proxies and mirrors."""
+    for name in (*PROXIES, "PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL",
+                 "UV_CACHE_DIR"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+
+
+def made(target: str, network: Network, *, privileged: bool = False) -> Settings:
+    loaded = stack.load(IMAGES / target / "stack.toml")
+    wanted = Wanted(loaded, IMAGES / target, loaded.default_release, cards=(0, 3), base="a:1",
+                    privileged=privileged)  # fmt: skip
+    return Settings(wanted, "sha256:1", "sha256:2", "one", network)
+
+
+@pytest.mark.parametrize("target", ["loopback", "s60", "ascend910b"])
+@pytest.mark.parametrize("privileged", [False, True])
+def test_it_gets_what_the_rendered_command_gives_it(target: str, privileged: bool) -> None:
+    one = made(target, Network(), privileged=privileged)
+    words = shlex.split(run(one.wanted).partition("exec ")[2].replace("\\\n", ""))
+    pairs = list(itertools.pairwise(words))
+    given = one.arguments("/bin")
+    nodes = [value for flag, value in pairs if flag == "--device"]
+    assert [one.split(":")[0] for one in given.get("devices", [])] == nodes
+    mounts = [str(m["Source"]) for m in given["mounts"] if m["Type"] == "bind"]
+    rendered = [re.search("source=([^,]+)", v) for flag, v in pairs if flag == "--mount"]
+    assert [m[1] for m in rendered if m] == [m for m in mounts if "ca-certificates" not in m]
+    assert all(m["ReadOnly"] for m in given["mounts"] if m["Type"] == "bind")
+    shm = [value for flag, value in pairs if flag == "--shm-size"]
+    assert [str(given[name]) for name in given if name == "shm_size"] == shm
+    assert given.get("privileged", False) is privileged
+    assert (given["init"], given["network_mode"]) == (True, "bridge")
+
+
+def test_a_secret_of_the_network_is_in_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://me:s3cret@proxy.example:3128")
+    network = Network(index_url="https://me:s3cret@mirror.example/simple")
+    one = made("s60", network)
+    assert "s3cret" not in repr(one.arguments("/bin"))
+    assert private(network)["HTTPS_PROXY"] == private(network)["https_proxy"]
+    assert "s3cret" in private(network)["PADDOCK_INDEX_URL"]
+
+
+@pytest.mark.parametrize(
+    ("value", "here"),
+    [("http://127.0.0.1:3128", True), ("localhost:7890", True), ("http://me:a@[::1]:1/", True),
+     ("http://127.example.com:1", False), ("http://localhost.example", False),
+     ("http://proxy.example", False), ("http://a:b@10.0.0.1:80", False)],
+)  # fmt: skip
+def test_the_network_is_the_hosts_for_what_only_the_host_reaches(
+    monkeypatch: pytest.MonkeyPatch, value: str, here: bool
+) -> None:
+    monkeypatch.setenv("http_proxy", value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    assert on_this_machine(Network()).upper() == ("HTTP_PROXY" if here else "")
+    assert made("s60", Network()).made["network"] == ("host" if here else "own")
+
+
+def test_named_certificates_come_before_those_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"):
+        monkeypatch.delenv(name, raising=False)
+    own = tmp_path / "ca.pem"
+    own.touch()
+    network = Network(ca_bundle=own)
+    assert certificates(network) == own
+    one = made("loopback", network)
+    assert one.mounts == {"/opt/paddock/ca.crt": own}
+    assert {one.variables[name] for name in ("SSL_CERT_FILE", "GIT_SSL_CAINFO")} == {
+        "/opt/paddock/ca.crt"
+    }
+    other = certificates(Network())
+    assert other is None or other.is_file()
+
+
+@pytest.mark.parametrize("target", ["loopback", "s60", "ascend910b"])
+def test_each_step_has_one_place(target: str) -> None:
+    """The driver is the host's; what an image is made with is the container's."""
+    one = made(target, Network())
+    place = Place(Options(target), one.wanted)
+    parts = [*place.outside, *place.inside, *place.left]
+    assert sorted(parts) == sorted(step.name for step in one.wanted.stack.steps)
+    assert ("host/driver" in place.outside) == (target != "loopback")
+    assert "framework/paddle" in place.inside
+    some = Place(Options(target, only=("framework/paddle",)), one.wanted)
+    assert (some.outside, some.inside, some.proves) == ([], ["framework/paddle"], False)
+
+
+def test_what_differs_is_named() -> None:
+    assert differences({"a": 1, "b": [2]}, '{"a": 1, "b": [3], "c": 4}') == ["b"]
+    assert differences({"a": 1}, "no JSON") == ["label"]
