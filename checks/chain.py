@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from checks.smoke.settings import settings_of
@@ -75,6 +76,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             if any(one.state != "satisfied" for one in planned):
                 seal.lift(options.site)
                 _execute(runner, work)
+                _put_papers(context)
             _told_later(planned, runner, options)
             report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
@@ -115,6 +117,16 @@ def _execute(runner: Runner, planned: list[Planned]) -> None:
         from checks.known import explained
 
         raise explained(error) from None
+
+
+def _put_papers(context: Context) -> None:
+    """How it was made, and what is in it, beside each wheel of the target."""
+    from provision.papers.making import of_step, put
+
+    for step in context.stack.steps:
+        if step.kind == "wheel":
+            for wheel in (context.site.wheels / step.name).glob("*.whl"):
+                put(wheel, partial(of_step, step, context))
 
 
 def _permitted(context: Context, planned: Sequence[Planned], face: Face) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ from provision.paths import IMAGES
 from provision.site import Site
 from provision.stack import load
 from provision.steps.base import Context
+from provision.wheels.python import Python
+from provision.wheels.recipe import load as load_recipe
+from provision.wheels.source import Source
+from provision.wheels.work import Work
 from tests.conftest import run_cli
 from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
@@ -148,3 +153,25 @@ def test_build_ops_names_them_and_shows_the_verdict(stack_home: Path) -> None:
     assert plugin["audit"]["registered"] == "registered: loopback"
     shown = run_cli(stack_home, "build-ops", "--backend", "loopback").stdout
     assert ".whl.intoto.json, " in shown and "registered: loopback" in shown
+
+
+def test_a_recipe_s_statement_has_no_folder_of_the_machine(
+    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for name in ("one", "another place/里"):
+        base = tmp_path / name
+        monkeypatch.setenv("PADDOCK_HOME", str(base / "home"))
+        source = Source(str(base / "src"), base / "src", "c" * 40, "c" * 40)
+        chosen = Python(Path(sys.executable), "3.11", "3.3.1", None)
+        work = Work(load_recipe("custom_cpu"), source, chosen, "x86_64", base / "src")
+        logs = base / "logs"
+        logs.mkdir(parents=True)
+        places = work.folder, work.build, sys.executable, base / "home/cache"
+        (logs / "configure.sh").write_text("# a comment\n" + " ".join(map(str, places)) + "\n")
+        its = making.of_recipe(work, logs)
+        assert its.commands == ["/source /build /python /cache"]
+        made.append(statement.statement(wheel, sha256(wheel), its))
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0]
+    assert b'"gitCommit": "cccc' in made[0]
