@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,7 +151,7 @@ def _tried(subject: Subject, place: Place, found: Mapping[str, Finding]) -> Subj
         made = trial.attempt(subject.path, place, files, name)
     except OSError as error:
         made = Trial(refused=[str(error)])
-    return Subject(**{**vars(subject), "trial": made})
+    return replace(subject, trial=made)
 
 
 def _answer(question: Question, subject: Subject) -> Finding:

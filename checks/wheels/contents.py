@@ -8,7 +8,7 @@ import hashlib
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +25,7 @@ _SPARE = 1 << 30  # bytes that stay free on the disk
 _OWN = ("METADATA", "WHEEL", "RECORD")
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 _MAGIC = b"\x7fELF"
+Taker = Callable[[bytes], object]
 STRONG = ("sha256", "sha384", "sha512")  # what RECORD may use: PEP 376, PEP 427
 
 
@@ -98,10 +99,10 @@ def _one(
         check[0] = isal_zlib.crc32(piece, check[0])
 
     with ExitStack() as stack:
-        takers = [count]
+        takers: list[Taker] = [count]
         if kept:
             _room(path, info.file_size)
-            takers.append(stack.enter_context(path.open("wb")).write)  # type: ignore[arg-type]
+            takers.append(stack.enter_context(path.open("wb")).write)
         _pour(_chain(first, content), takers, pool)
     if check[0] != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename}: CRC-32")
@@ -114,9 +115,9 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _pour(pieces: Iterable[bytes], takers: list, pool: ThreadPoolExecutor) -> None:  # type: ignore[type-arg]
+def _pour(pieces: Iterable[bytes], takers: Iterable[Taker], pool: ThreadPoolExecutor) -> None:
     """Give each piece to all; the next one is unpacked while they are at work."""
-    working: list[Future[None]] = []
+    working: list[Future[object]] = []
     for piece in pieces:
         for one in working:
             one.result()

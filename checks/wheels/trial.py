@@ -38,7 +38,7 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
         places.link(site, place, files, name)
         install = [uv(), "pip", "install", "--offline", "--no-deps", "--no-cache", "--no-config",
                    "--quiet", "--python", str(python), f"./{wheel.name}"]  # fmt: skip
-        answer = run(install, _INSTALL, clean(os.environ), cwd=wheel.parent.absolute())
+        answer = run(install, _INSTALL, _surroundings(), cwd=wheel.parent.absolute())
         if answer.status != 0:
             return Trial(refused=answer.lines[-5:])
         loaded, said = _imported(python, site, files, place.device)
@@ -57,9 +57,17 @@ def _made(env: Path, place: Place) -> list[str]:
     base = place.environment.python if place.environment else ""
     answer = run(
         [uv(), "venv", "--quiet", "--offline", "--no-config", "--python", base, env], 60.0,
-        clean(os.environ),
+        _surroundings(),
     )  # fmt: skip
     return [] if answer.status == 0 else answer.lines[-5:]
+
+
+def _surroundings() -> dict[str, str]:
+    """The variables for uv, without the user's own settings of it.
+
+    With UV_COMPILE_BYTECODE, say, it would write through the links into the environment.
+    """
+    return {name: value for name, value in clean(os.environ).items() if not name.startswith("UV_")}
 
 
 def _imported(

@@ -37,12 +37,17 @@ def of(made: Audit, name: str) -> str:
     return " ".join(f"{evidence.line}" for evidence in one.evidence)
 
 
-def test_what_can_be_imported(tmp_path: Path, paddle: Path) -> None:
+def test_what_can_be_imported(
+    tmp_path: Path, paddle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_COMPILE_BYTECODE", "1")
+    monkeypatch.setenv("UV_REQUIRE_HASHES", "1")
     before = files(paddle)
     made = tried(make.sound(tmp_path, TOY, "toy_ops"), paddle)
     assert cases(made) == {}
     assert of(made, "wheel-installs") == "import toy_ops"
     assert files(paddle) == before
+    assert not list(paddle.glob("lib/python3.*/site-packages/**/__pycache__"))
 
 
 def test_the_plugin_of_the_wheel_registers_and_no_other(tmp_path: Path, paddle: Path) -> None:
