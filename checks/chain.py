@@ -69,6 +69,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         work = fetched(planned, context)
         face.show(summary(work))
         _permitted(context, planned, face)
+        _note_healed(context, planned)
         for line in licences.accept(options.site, options.licences, options.folder):
             face.show(line)
         with face.progress() as progress:
@@ -80,7 +81,6 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             _told_later(planned, runner, options)
             report = _smoke_once(planned, runner, face, settings) if settings else None
         _verdict(context, report)
-        _note_healed(context, planned)
         stand_in = _stand_in(context) if settings else ""
         if not options.only and not stand_in:  # a seal would not tell of it
             engine.put_seal(context, options, planned)

@@ -159,7 +159,7 @@ def test_an_interrupt_removes_the_machine(tmp_path: Path) -> None:
             assert process.poll() is None, (tmp_path / "out").read_text()
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(120) == 130
     assert "rehearsal" not in run("lab", "list").stdout
 
 
