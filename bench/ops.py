@@ -3,8 +3,8 @@
 PADDOCK_BENCH_SOURCE names a clone of PaddleCustomDevice to measure with; without it the small tree
 of the tests is made into a repository. The guide's commands are `cmake` and `make` in a new folder,
 with the same Python, Paddle, generator's parallel jobs and link flag, in an environment that is
-already there, as ours is. Of ours the time counts until the wheel is packed, which is what the guide's
-commands do; that it is then loaded and audited comes on top. ccache answers neither side; where it
+already there, as ours is. Of ours the time counts until the wheel is packed, as far as the guide's
+commands go; that it is then loaded and audited comes on top. ccache answers neither side; where it
 is on PATH it is measured alone: the same commit again, in new folders.
 """
 

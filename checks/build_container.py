@@ -29,8 +29,8 @@ def build(order: Order, image: str, say: Say) -> dict[str, Any]:
     is shown to it. Raises PaddockError: what the engine says, and what the tool says in there.
     """
     order.checked()
-    client = engine.connect()
     wanted = images.reference(image or _usual(order))
+    client = engine.connect()
     name, _ = images.obtain(client, wanted, lambda line: None)
     home = cache_dir() / "containers" / name.removeprefix("sha256:")[:12]
     home.mkdir(parents=True, exist_ok=True)

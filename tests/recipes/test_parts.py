@@ -153,8 +153,25 @@ def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
     assert caught.value.code == "bad-option"
 
 
-def test_the_command_line_refuses_what_does_not_go_together(cli: Cli) -> None:
-    done = cli("build-ops", "--backend", "loopback", "--ref", "v1", "--json")
-    assert done.returncode == 2 and json.loads(done.stdout)["code"] == "flag-needs"
-    done = cli("build-ops", "--backend", "custom_cp")
-    assert done.returncode == 2 and "custom_cpu" in done.stderr
+@pytest.mark.parametrize(
+    ("flags", "code", "named"),
+    [
+        (("loopback", "--ref", "v1"), "flag-needs", "custom_cpu"),
+        (("custom_cp",), "unknown-backend", "custom_cpu"),
+        (("custom_cpu", "--matrix"), "bad-option", "--paddle"),
+        (("custom_cpu", "--matrix", "--paddle", "3.3.1,3.3.1"), "bad-option", "--paddle"),
+        (("gcu", "--matrix", "--paddle", "3.0.0"), "flag-needs", "custom_cpu"),
+        (("npu", "--image", "x"), "flag-needs", "--in container"),
+        (("custom_cpu", "--in", "container"), "flag-needs", "--image"),
+        (("npu", "--release", "3.0.0"), "flags-apart", "--release"),
+        (("custom_cpu", "--jobs", "0"), "bad-option", "--jobs"),
+        (("custom_cpu", "--python", "/nowhere/python"), "no-python", "/nowhere/python"),
+    ],
+)
+def test_the_command_line_refuses_what_does_not_go_together(
+    cli: Cli, flags: tuple[str, ...], code: str, named: str
+) -> None:
+    done = cli("build-ops", "--json", "--backend", *flags)
+    told = json.loads(done.stdout)
+    assert told["code"] == code and done.returncode == told["status"]
+    assert named in told["what"] + told["do"] + told["cause"]
