@@ -76,8 +76,7 @@ def built(
     bundle.write_text(CERTIFICATES.read_text("utf-8") + SECRET)
     tag = f"{LABEL}:image-{uuid.uuid4().hex[:8]}"
     shutil.copytree(IMAGES / target, home / target)
-    if target == "s60":
-        _as_in_the_article(home / target / "stack.toml")
+    _adapted(home / target / "stack.toml")
     flags = ("--stack", str(home / target / "stack.toml"), "--base", base, "--image", tag,
              "--deps", str(deps), "--builder", BUILDERS[target])  # fmt: skip
     one = Built(target, tag, flags, home, bundle, deps)
@@ -89,13 +88,16 @@ def built(
         tidy(tag, done.stderr)
 
 
-def _as_in_the_article(file: Path) -> None:
-    """Give the default release the article's pins of what Enflame hands out."""
-    text = file.read_text("utf-8")
+def _adapted(file: Path) -> None:
+    """The stack without the weights for the smoke tests, which take a minute to come; and for the
+    S60 with the article's pins of what Enflame hands out."""
+    head, *steps = file.read_text("utf-8").split("[[steps]]")
+    kept = [one for one in steps if 'name = "model/' not in one]
+    assert len(kept) == len(steps) - 2
     rider, platform = '"1.2.0.301", topsrider = "3.2.109", tops = "1.2.0.301"', enflame.PLATFORM
-    assert rider in text
-    pins = f'"1.0.5.1", platform = "{platform}", tops = "{platform}"'
-    file.write_text(text.replace(rider, pins), "utf-8")
+    assert (rider in head) == (file.parent.name == "s60")
+    head = head.replace(rider, f'"1.0.5.1", platform = "{platform}", tops = "{platform}"')
+    file.write_text("[[steps]]".join([head, *kept]), "utf-8")
 
 
 def test_it_says_what_it_is(built: Built) -> None:
@@ -178,12 +180,12 @@ def test_a_second_build_does_nothing_anew(built: Built) -> None:
     assert docker("image", "inspect", "--format", "{{.Id}}", built.tag).stdout == before
 
 
+@pytest.mark.parametrize("built", ["s60"], indirect=True)
 def test_a_base_without_the_stack_and_no_package_is_told(built: Built) -> None:
     """The builder's last lines, which the error shows, name the file and who hands it out."""
     for file in (*built.deps.glob("*.run"), *built.deps.glob("*.tar.gz")):
         file.unlink()
     done = built.build()
     assert done.returncode == 7
-    vendor = "developer-enflame@" if built.target == "s60" else "hiascend.com"
-    assert vendor in done.stderr
+    assert "developer-enflame@" in done.stderr
     assert ".run" in done.stderr
