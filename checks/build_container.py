@@ -68,8 +68,9 @@ def _run(client: Any, image: str, order: Order, home: Path, say: Say) -> tuple[i
         for line in (told or b"").decode("utf-8", "replace").splitlines():
             say(line)
 
-    mounts = [Mount(str(place), str(place), type="bind", read_only=place != home)
-              for place in _mounts(order, home, stack)]  # fmt: skip
+    written = {home, *_downloads()}
+    mounts = [Mount(str(place), str(place), type="bind", read_only=place not in written)
+              for place in [*_mounts(order, home, stack), *_downloads()]]  # fmt: skip
     shared = "host" if on_this_machine(order.network) else "bridge"
     with engine.translated(image=image):
         container = client.containers.create(
@@ -101,7 +102,18 @@ def _variables(order: Order, home: Path) -> dict[str, str]:
         name: os.environ[name] for name in ("PADDOCK_LANG", "LANG", "LC_ALL") if name in os.environ
     }
     own = {name: value for name, value in trusted.items() if value == str(bundle)}
-    return {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **safe, **own}
+    found = {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **safe, **own}
+    return found | ({"UV_CACHE_DIR": str(_downloads()[0])} if _downloads() else {})
+
+
+def _downloads() -> list[Path]:
+    """Where the person keeps the downloads of uv: root in there writes to it, so root here only."""
+    named = os.environ.get("UV_CACHE_DIR")
+    if not named or os.getuid():
+        return []
+    place = Path(named).absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    return [place]
 
 
 def _flags(order: Order) -> Iterator[str]:

@@ -1,0 +1,41 @@
+"""`build-ops --in container`, for real: a fresh Debian with Python and git."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.lab.machine import base_image
+from tests.recipes.conftest import Build, wheel_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def _containers(image: str) -> list[str]:
+    argv = ["docker", "ps", "--all", "--quiet", "--filter", f"ancestor={image}"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_a_wheel_is_built_in_a_container_and_its_errors_come_out(
+    tree: Path, build: Build, tmp_path: Path
+) -> None:
+    image = base_image()
+    before = set(_containers(image))
+    order = ("--source", str(tree), "--in", "container", "--image", image, "--json")
+    wheel = wheel_of(build("--backend", "paddlenlp_ops", *order))
+    path = Path(wheel["path"])
+    assert path.is_relative_to(tmp_path / "ho me/data/wheels/paddlenlp_ops")
+    assert "-cp311-cp311-linux_" in path.name  # the Python of Debian 12, whatever ours is
+    with zipfile.ZipFile(path) as archive:
+        assert "paddlenlp_ops/__init__.py" in archive.namelist()
+    assert path.with_name("inputs.json").is_file()
+    # The checks look at the image, not at this machine: it has no compiler.
+    done = build("--backend", "npu", *order)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["code"]) == (4, "build-unready")
+    assert any("c++" in line for line in told["details"])
+    assert set(_containers(image)) <= before
