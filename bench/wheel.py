@@ -7,7 +7,6 @@ import hashlib
 import platform
 import sys
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -17,7 +16,7 @@ from bench.result import Result
 from bench.watch import watch
 
 N = 5
-SECONDS = 1.0
+SECONDS = {"stored": 1.0, "deflated": 2.0}  # to unpack alone takes a second of one processor
 MEGABYTES = 150
 _SIZE = 1 << 30  # bytes
 _INFO = "paddle_custom_tiny-3.3.1.dist-info"
@@ -36,21 +35,23 @@ def wheel() -> list[Result]:
 
 
 def _measured(name: str, path: Path) -> list[Result]:
-    """Its time and its memory, whatever the audit says about that file."""
-    command = replace(tool("verify-wheel", str(path), "--no-import"), statuses=(0, 10, 11, 12))
+    """Its time and its memory. The audit finds nothing: what it refuses it would not read."""
+    command = tool("verify-wheel", str(path), "--no-import")
     (costs,) = in_turn([command], N)
     walls, cpus = [cost.wall for cost in costs], [cost.cpu for cost in costs]
     detail = f"wall {min(walls):.2f} to {max(walls):.2f} s, cpu {median(cpus):.2f} s"
     return [
-        Result(f"verify-wheel, 1 GiB {name}", median(walls), " s", SECONDS, N, detail),
+        Result(f"verify-wheel, 1 GiB {name}", median(walls), " s", SECONDS[name], N, detail),
         Result("its peak memory", watch(command).peak, " MB", MEGABYTES, 1, "the same wheel"),
     ]
 
 
 def _library() -> bytes:
-    """A real ELF file, this Python, and then itself again and again."""
-    real = Path(sys.executable).resolve().read_bytes()
-    return (real * (_SIZE // len(real) + 1))[:_SIZE]
+    """A real library, that of C, and then itself again and again: it packs as libraries do."""
+    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    real = next(path for name in mapped if (path := Path(name)).name.startswith(("libc.", "libc-")))
+    content = real.read_bytes()
+    return (content * (_SIZE // len(content) + 1))[:_SIZE]
 
 
 def _wheel(folder: Path, content: bytes, method: int) -> Path:
