@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from provision.errors import PaddockError
 from provision.network import hide_secrets
+from provision.words import text
 
 _LIMIT = 60  # seconds for an answer; pulls, and what runs in a container, have no limit
 
@@ -33,23 +34,46 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
 def connect() -> Any:
     """A client of the engine that DOCKER_HOST or Docker's current context names.
 
-    Raises PaddockError `engine-absent`, `engine-denied`, `engine-lost`.
+    Raises PaddockError `engine-absent`, `engine-denied`, `engine-lost`, and `bad-option` for a
+    context that is not there or an address of another kind.
     """
     import docker
-    from docker.context import ContextAPI
 
     with translated():
-        context = None
-        if not os.environ.get("DOCKER_HOST"):
-            name = os.environ.get("DOCKER_CONTEXT")
-            context = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
-        if context is None or context.name == "default":
-            client = docker.from_env(timeout=_LIMIT, use_ssh_client=True)
-        else:
-            client = docker.DockerClient(context.Host, tls=context.TLSConfig, timeout=_LIMIT,
-                                         use_ssh_client=True)  # fmt: skip
+        host, tls = _address()
+        if tls:
+            client = docker.DockerClient(host, tls=tls, timeout=_LIMIT)
+        else:  # here DOCKER_TLS_VERIFY and DOCKER_CERT_PATH count, too
+            client = docker.from_env(
+                timeout=_LIMIT, environment={**os.environ, "DOCKER_HOST": host}
+            )
         client.ping()
     return client
+
+
+def _address() -> tuple[str, Any]:
+    """The engine's address, "" for the usual one, and the context's own TLS settings."""
+    from docker.context import ContextAPI
+    from docker.context.config import get_current_context_name
+
+    if host := os.environ.get("DOCKER_HOST"):
+        return _local("DOCKER_HOST", host), None
+    name = os.environ.get("DOCKER_CONTEXT") or get_current_context_name()
+    if name == "default":
+        return "", None
+    context = ContextAPI.get_context(name)
+    if context is None:
+        raise PaddockError("bad-option", option="DOCKER_CONTEXT", value=name,
+                           wanted=text("wanted.context"))  # fmt: skip
+    return _local("DOCKER_CONTEXT", str(context.Host)), context.TLSConfig
+
+
+def _local(option: str, host: str) -> str:
+    """An address whose engine can see this machine's files and nodes."""
+    if not host.startswith(("unix://", "tcp://", "http://", "https://")):
+        raise PaddockError("bad-option", option=option, value=hide_secrets(host),
+                           wanted=text("wanted.engine"))  # fmt: skip
+    return host
 
 
 @contextlib.contextmanager

@@ -53,6 +53,25 @@ def test_a_socket_without_permission(running: Engine, monkeypatch: pytest.Monkey
     assert "usermod" in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("DOCKER_HOST", "ssh://me:word@host"), ("DOCKER_HOST", "garbage"),
+     ("DOCKER_CONTEXT", "nosuch"), ("DOCKER_CONFIG", "")],
+)  # fmt: skip
+def test_an_engine_that_cannot_be_is_no_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str
+) -> None:
+    """A context that is not there does not lead to the usual engine."""
+    for name in ("DOCKER_HOST", "DOCKER_CONTEXT"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "config.json").write_text('{"currentContext": "gone"}')
+    monkeypatch.setenv(variable, value or str(tmp_path))
+    with pytest.raises(PaddockError) as raised:
+        engines.connect()
+    assert (code(raised), raised.value.status) == ("bad-option", 2)
+    assert "word@" not in str(raised.value)
+
+
 @pytest.fixture
 def deaf(tmp_path: Path) -> Iterator[Path]:
     """A socket whose daemon takes calls and never answers."""
