@@ -88,9 +88,8 @@ def test_the_doctor_there_names_the_stand_in(target: str, machine: Machine) -> N
     assert stated["plugin-stand-in"] == "warning"
 
 
+@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
 def test_each_report_begins_with_the_stand_in(target: str, machine: Machine) -> None:
-    if target != "s60":
-        pytest.skip("the same for both")
     smoke = f"./paddock smoke --target {target}"
     document = json.loads(machine.run(f"{smoke} --level device --json", 300).stdout)
     assert next(iter(document)) == "stand_in"
@@ -102,12 +101,11 @@ def test_each_report_begins_with_the_stand_in(target: str, machine: Machine) -> 
     assert all(row.startswith(f'{{"stand_in":"{STAND_IN}') for row in rows.stdout.splitlines())
 
 
+@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
 def test_a_plugin_that_tells_no_counts_is_judged_by_place_and_type(
     target: str, machine: Machine
 ) -> None:
     """As the vendors' are: without our own functions, in the library and in the package."""
-    if target != "s60":
-        pytest.skip("the same for both")
     folder = "/root/.local/share/paddock/envs/s60/lib/python3.10/site-packages/paddle_custom_device"
     script = f"cd {folder} && sed -i s/loopback_device_type/tattoo_device_types_/g *.so"
     ends(machine.run(f"{script} && echo 'def version(): return {{}}' > gcu/__init__.py"), 0)
