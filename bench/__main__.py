@@ -8,7 +8,20 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bench import again, cards, cold, explain, fit, judge, rebuild, start, wheel
+from bench import (
+    again,
+    cards,
+    cold,
+    explain,
+    fit,
+    judge,
+    ops,
+    rebuild,
+    render,
+    start,
+    vendor,
+    wheel,
+)
 from bench.cost import CommandFailed
 from bench.result import Result
 
@@ -23,8 +36,12 @@ MEASURES: Final[dict[str, Measure]] = {
     "wheel": wheel.wheel,
     "fit": fit.fit,
     "judge": judge.judge,
+    "render": render.render,
     "again": again.provision_again,
     "rebuild": rebuild.rebuild,
+    "ops": ops.ops,
+    "lab": vendor.lab,
+    "overlap": vendor.overlap,
     "cold": cold.cold,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import ssl
 import urllib.error
 import urllib.request
@@ -47,6 +48,8 @@ def opener(bundle: str | None = None) -> urllib.request.OpenerDirector:
     says.
     """
     where = Path(bundle) if bundle else None
+    if where and not where.exists():
+        raise FileNotFoundError(errno.ENOENT, "no such certificates", str(where))
     trusted = ssl.create_default_context(
         cafile=str(where) if where and not where.is_dir() else None,
         capath=str(where) if where and where.is_dir() else None,

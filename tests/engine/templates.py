@@ -13,7 +13,7 @@ HOSTILE = Path("/tmp/a b/家 'q\" $(touch x) `touch y`; touch z\n-rf \\n *")  # 
 def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object]:
     """A value for every name that a step's template prints."""
     names = ("uv", "python", "env", "interpreter", "lock", "source", "build", "out", "record",
-             "added", "file", "mark", "output", "trusted", "notes", "folder", "root",
+             "added", "file", "mark", "output", "trusted", "notes", "folder", "root", "sourced",
              "held")  # fmt: skip
     own: dict[str, object] = {name: folder / name for name in names}
     one = {"file": folder / "a.deb", "name": "a.deb", "sha256": "cd" * 32,
