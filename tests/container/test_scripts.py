@@ -29,6 +29,6 @@ def test_each_template_is_known_here() -> None:
 def test_a_script_is_clean(name: str) -> None:
     program = Path(sys.executable).with_name("shellcheck")
     script = render(f"container/{name}.sh.j2", VALUES[name])
-    done = subprocess.run([program, "--shell=sh", "-"], input=script.encode(), check=False,
+    done = subprocess.run([program, "--shell=sh", "--exclude=SC2016", "-"], input=script.encode(), check=False,
                           capture_output=True)  # fmt: skip
     assert done.returncode == 0, done.stdout.decode()
