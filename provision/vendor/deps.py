@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provision.vendor import unpack
+from provision.vendor import unpacked
 from provision.vendor.offer import Offer
 from provision.vendor.rows import Package, filled, matches, pattern
 
@@ -103,7 +103,7 @@ def _chosen(name: str, matching: list[Path], files: list[Path], context: Context
 
 def place(archive: Path, context: Context) -> Path:
     """Where an archive is unpacked."""
-    return unpack.place(archive, context.site.unpacked)
+    return unpacked.place(archive, context.site.unpacked)
 
 
 def _others(name: str, context: Context, files: list[Path], chosen: Path) -> Iterator[str]:

@@ -23,7 +23,8 @@ from provision.errors import PaddockError
 from provision.vendor import web
 from provision.vendor.part import Part, Refused
 from provision.vendor.trust import digest
-from provision.vendor.unpack import place, seal, unpack
+from provision.vendor.unpack import unpack
+from provision.vendor.unpacked import place, seal
 
 AUTH = "PADDOCK_DEPS_AUTH"  # the variable with USER:PASSWORD of the server
 ATTEMPTS = 4  # in a row that do not come further than any before

@@ -12,7 +12,7 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.site import Site
 from provision.vendor.rows import Package
-from provision.vendor.unpack import seal
+from provision.vendor.unpacked import seal
 
 
 def digest(path: Path) -> str:

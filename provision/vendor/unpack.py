@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import shutil
 import stat
 import struct
@@ -21,18 +20,6 @@ LIMIT = 64 << 30  # bytes in all; TopsRider has 4 GB
 # bz2 and gzip raise one without a number.
 _BY_CONTENT = (None, errno.EINVAL, errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDIR)
 _SPARE = 1 << 30  # bytes that stay free on the disk
-
-
-def place(archive: Path, root: Path) -> Path:
-    """Where an archive is unpacked: another archive of the same name lies elsewhere."""
-    status = archive.stat()
-    key = f"{archive.resolve()}\0{status.st_size}\0{status.st_mtime_ns}"
-    return root / hashlib.sha256(key.encode()).hexdigest()[:16]
-
-
-def seal(folder: Path) -> Path:
-    """The note beside an unpacked folder: the SHA-256 of its archive."""
-    return folder.with_name(f"{folder.name}.sha256")
 
 
 def unpack(archive: Path, folder: Path) -> None:

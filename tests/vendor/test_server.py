@@ -19,7 +19,8 @@ from provision.steps.vendor import missing, notes
 from provision.vendor import deps, licences, public
 from provision.vendor.remote import Remote
 from provision.vendor.server import Server
-from provision.vendor.unpack import place, seal, unpack
+from provision.vendor.unpack import unpack
+from provision.vendor.unpacked import place, seal
 from tests.vendor.conftest import Make
 from tests.vendor.faulty import Faulty, serving
 

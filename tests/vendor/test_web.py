@@ -75,7 +75,7 @@ def test_a_private_ca_is_known_by_its_bundle_alone(
 
 
 def test_a_bundle_that_is_gone_is_told(private: tuple[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(PaddockError, match="gone.pem"):
+    with pytest.raises(PaddockError, match=r"gone\.pem"):
         _ = Server(private[0], Network(ca_bundle=tmp_path / "gone.pem")).offers
 
 
