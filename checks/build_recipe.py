@@ -48,11 +48,12 @@ def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bo
     if record := store.recall(wanted):
         return Built(wanted, record, False, None)
     from provision.wheels.make import Builder
+    from provision.wheels.stages import Stages
 
     with guard.exclusive(order.site), guard.signals(), _marked(order) as logs:
         with progress() as shown:
-            builder = Builder(wanted, order.network, order.jobs, logs,
-                              shown, say)  # fmt: skip
+            stages = Stages(order.network, logs, shown)
+            builder = Builder(wanted, stages, order.jobs, say)
             record = _explained(builder)
         made = Built(builder.work, record, True, _try(builder.work, record) if tried else None)
     _refuse_unfit(made)
@@ -66,7 +67,7 @@ def _marked(order: Order) -> Iterator[Path]:
     What a killed build has left running would go on to write into the same tree: it is ended.
     """
     from provision.orphans import end_orphans
-    from provision.wheels.make import fresh_logs
+    from provision.wheels.stages import fresh_logs
 
     note = order.site.state / "build"
     if note.is_file():

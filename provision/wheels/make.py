@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from provision.errors import PaddockError
-from provision.network import Network
-from provision.orphans import MARK
-from provision.paths import cache_dir
-from provision.process import Outcome, Processes, Stopped
-from provision.progress import Progress
+from provision.process import Outcome
 from provision.render import render
-from provision.run import Settings
 from provision.symptoms import classify
-from provision.wheels import preflight, python, sizing, store
+from provision.wheels import preflight, python, sizing, store, tools
 from provision.wheels.bring import bring, modules
 from provision.wheels.output import Watch
 from provision.wheels.python import Facts
 from provision.wheels.recipe import TOOLS
+from provision.wheels.stages import Stages
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -33,44 +28,41 @@ class Builder:
     """One build under way. `say` tells a person what should be known; `jobs` None: computed."""
 
     work: Work
-    network: Network
+    stages: Stages
     jobs: int | None
-    logs: Path
-    progress: Progress
     say: Callable[[str], None]
-    processes: Processes = field(default_factory=Processes)
 
     def build(self) -> store.Record:
         """The wheel, made now. Raises PaddockError of many classes; what was done is kept."""
         began = time.monotonic()
-        self.logs.mkdir(parents=True, exist_ok=True)
+        self.stages.logs.mkdir(parents=True, exist_ok=True)
         try:
             self._sources()
             self._ready()
             if self.work.python.env and not self.work.python.python.exists():
                 self._environment(self.work.python.env)
             facts = python.facts(self.work.python.python)
-            self._refuse(preflight.of_paddle(self.work, facts))
+            self._refuse(tools.of_paddle(self.work, facts))
             self._given()
             warnings = self._compile(facts) if self.work.recipe.build == "cmake" else self._setup()
         except BaseException:
-            self.processes.stop()
+            self.stages.processes.stop()
             raise
         seconds = time.monotonic() - began
-        return store.keep(self.work, self._wheel(), warnings, seconds, self._log("compile"))
+        return store.keep(self.work, self._wheel(), warnings, seconds, self.stages.log("compile"))
 
     def _sources(self) -> None:
-        self.progress.started("source")
+        self.stages.progress.started("source")
         began = time.monotonic()
-        root = bring(self.work.source, self.work.recipe, self.network)
+        root = bring(self.work.source, self.work.recipe, self.stages.network)
         if not (root / self.work.recipe.folder).is_dir():
-            self.progress.failed("source")
+            self.stages.progress.failed("source")
             raise PaddockError(
                 "source-missing", source=self.work.source.origin,
                 reason=text("source.no-folder", folder=self.work.recipe.folder),
             )  # fmt: skip
         self.work = replace(self.work, root=root)
-        self.progress.finished("source", time.monotonic() - began)
+        self.stages.progress.finished("source", time.monotonic() - began)
 
     def _environment(self, env: Path) -> None:
         """The Python environment, with the Paddle by hash where this tool has its hashes."""
@@ -83,7 +75,7 @@ class Builder:
         values = {"env": env, "interpreter": chosen.interpreter, "locks": locks,
                   "requirements": wanted}  # fmt: skip
         env.parent.mkdir(parents=True, exist_ok=True)
-        outcome = self._script("environment", values, lambda line: None)
+        outcome = self.stages.run("environment", values, lambda line: None)
         if outcome.status:
             raise self._no_environment(outcome, release)
 
@@ -99,7 +91,9 @@ class Builder:
     def _ready(self) -> None:
         """What can be told before much is fetched. Raises PaddockError `build-unready`."""
         work = self.work
-        missing, said = modules(work.source, work.root, work.recipe, work.known, self.network)
+        missing, said = modules(
+            work.source, work.root, work.recipe, work.known, self.stages.network
+        )
         if said:
             self.say(f"  git: {said}")
         self._refuse(preflight.problems(work, python.facts(work.python.interpreter), missing))
@@ -127,25 +121,25 @@ class Builder:
         """Configure and compile; the number of warnings. Out of memory is tried once more."""
         work = self.work
         values = self._values(facts) | {"defines": work.defines(facts)}
-        outcome = self._script("configure", values, lambda line: None)
+        outcome = self.stages.run("configure", values, lambda line: None)
         if outcome.status:
             raise self._failed("configure", outcome, classify(outcome.tail), outcome.tail)
         units = sizing.units(work.folder)
-        jobs = self.jobs or sizing.jobs(units, work.recipe.memory * preflight.MIB)
+        jobs = self.jobs or sizing.jobs(units, work.recipe.memory * sizing.MIB)
         self.say(text("build.jobs", jobs=jobs, units=units))
-        watch = Watch(lambda line: self.progress.line("compile", line))
-        outcome = self._script("compile", values | {"jobs": jobs}, watch.line)
+        watch = Watch(lambda line: self.stages.progress.line("compile", line))
+        outcome = self.stages.run("compile", values | {"jobs": jobs}, watch.line)
         if outcome.status and _ran_out(outcome, watch) and jobs > 1:
             self.say(text("build.memory", jobs=jobs, fewer=jobs // 2))
             watch = Watch(watch.show, watch.warnings)
-            outcome = self._script("compile", values | {"jobs": jobs // 2}, watch.line)
+            outcome = self.stages.run("compile", values | {"jobs": jobs // 2}, watch.line)
         if outcome.status:
             code = "build-memory" if _ran_out(outcome, watch) else classify(outcome.tail)
             raise self._failed("compile", outcome, code, tuple(watch.error) or outcome.tail)
         return watch.warnings
 
     def _setup(self) -> int:
-        outcome = self._script("compile", self._values(None), lambda line: None, "setup")
+        outcome = self.stages.run("compile", self._values(None), lambda line: None, "setup")
         if outcome.status:
             raise self._failed("compile", outcome, classify(outcome.tail), outcome.tail)
         return 0
@@ -173,35 +167,13 @@ class Builder:
             (folder / name).chmod(0o755)
         return folder
 
-    def _script(
-        self, name: str, values: dict[str, object], listen: Callable[[str], None], form: str = ""
-    ) -> Outcome:
-        """Run the script of a stage. Raises KeyboardInterrupt where the run was stopped."""
-        script = self.logs / f"{name}.sh"
-        script.write_bytes(os.fsencode(render(f"wheels/{form or name}.sh.j2", values)))
-        run = self.logs.name
-        found = Settings(self.network, 1, run).variables(cache_dir()) | {MARK: f"{run}/{name}"}
-        self.progress.started(name)
-        began = time.monotonic()
-        try:
-            outcome = self.processes.run(script, self._log(name), found, listen)
-        except Stopped:
-            raise KeyboardInterrupt from None
-        if outcome.status:
-            self.progress.failed(name)
-        else:
-            self.progress.finished(name, time.monotonic() - began)
-        return outcome
-
-    def _log(self, name: str) -> Path:
-        return self.logs / f"{name}.log"
-
     def _failed(
         self, name: str, outcome: Outcome, code: str, lines: tuple[str, ...]
     ) -> PaddockError:
         return PaddockError(
             code, lines, step=f"{self.work.recipe.backend}/{name}", status=outcome.status,
-            log=self._log(name), path=self.work.build, remedy="g++", memory=self.work.recipe.memory,
+            log=self.stages.log(name), path=self.work.build, remedy="g++",
+            memory=self.work.recipe.memory,
         )  # fmt: skip
 
     def _wheel(self) -> Path:
@@ -215,7 +187,7 @@ class Builder:
         if len(found) != 1:
             raise PaddockError(
                 "step-unverified", step="compile", missing=work.build / "dist" / name,
-                log=self._log("compile"),
+                log=self.stages.log("compile"),
             )  # fmt: skip
         return found[0]
 
@@ -223,10 +195,3 @@ class Builder:
 def _ran_out(outcome: Outcome, watch: Watch) -> bool:
     """Whether memory ran out: a tool says so, or the kernel has killed the build itself."""
     return watch.is_memory or outcome.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
-
-
-def fresh_logs(state: Path) -> Path:
-    """A new folder for the logs of one build."""
-    import uuid
-
-    return state / "logs" / (time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from provision.facts import small
 
+MIB = 1 << 20
 _GROUPS = (
     ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current"),
     ("sys/fs/cgroup/memory/memory.limit_in_bytes", "sys/fs/cgroup/memory/memory.usage_in_bytes"),

@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +53,12 @@ class Work:
 
     @property
     def build(self) -> Path:
-        """The build tree: that of the checkout, whatever commit is in it."""
-        name = f"{self.root.name[:40]}-{self.python.paddle or 'none'}-{self.python.tag}"
+        """The build tree: that of the sources' folder, whatever commit is in it.
+
+        CMake takes one folder for a tree, and others may have the same name.
+        """
+        place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{self.root.name[:40]}"
+        name = f"{place}-{self.python.paddle or 'none'}-{self.python.tag}"
         return cache_dir() / "build" / self.recipe.backend / name
 
     @property

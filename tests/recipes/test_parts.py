@@ -13,7 +13,9 @@ from provision.facts.command import Answer
 from provision.wheels import recipe, sizing, trial
 from provision.wheels.order import Order
 from provision.wheels.output import Watch
-from provision.wheels.work import is_linked
+from provision.wheels.python import Python
+from provision.wheels.source import Source
+from provision.wheels.work import Work, is_linked
 from tests.conftest import Cli
 
 GIB = 1 << 30
@@ -141,6 +143,17 @@ def test_a_device_that_cannot_compute_here_is_only_said_to_register() -> None:
 )  # fmt: skip
 def test_the_link_flag_is_for_releases_that_need_it(release: str, linked: bool) -> None:
     assert is_linked(release) is linked
+
+
+def test_folders_of_one_name_have_trees_of_their_own(home: Path) -> None:
+    python = Python(Path("/usr/bin/python3"), "3.11", "3.3.1", home / "env")
+    found = [
+        Work(
+            recipe.load("npu"), Source(place, Path(place), "0" * 40), python, "x86_64", Path(place)
+        )
+        for place in ("/a/PaddleCustomDevice", "/b/PaddleCustomDevice", "/a/PaddleCustomDevice")
+    ]
+    assert found[0].build != found[1].build and found[0].build == found[2].build
 
 
 @pytest.mark.parametrize("option", [

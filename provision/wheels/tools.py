@@ -1,0 +1,124 @@
+"""The tools, the Paddle, the disk and the memory of a build, looked at before it begins."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from provision.facts import compilers
+from provision.facts.command import run
+from provision.facts.disk import room
+from provision.versions import compare
+from provision.wheels.python import Facts
+from provision.wheels.sizing import MIB, free_memory
+from provision.wheels.work import Work
+from provision.words import text
+
+_LIMIT = 30.0  # seconds
+_CMAKE = ("3.18", "4")  # `Development` of FindPython; CMake 4 refuses what the submodules ask for
+_ABI = re.compile(r"^#define _GLIBCXX_USE_CXX11_ABI (\d)", re.MULTILINE)
+
+Check = Callable[[Work, Facts], Iterator[str]]
+
+
+def _python(work: Work, facts: Facts) -> Iterator[str]:
+    """CMake's FindPython wants the headers and libpython."""
+    if work.recipe.build != "cmake":
+        return
+    header, library = Path(facts.include) / "Python.h", Path(facts.folder) / facts.library
+    gone = [str(path) for path in (header, library) if not path.is_file()]
+    if gone:
+        yield text("unready.python", files=", ".join(gone), version=work.python.version)
+    if work.python.env is None and not (facts.setuptools and facts.wheel):
+        yield text("unready.packing", python=work.python.python)
+
+
+def of_paddle(work: Work, facts: Facts) -> list[str]:
+    """The same of the Paddle that the environment has, once there is one."""
+    return [*_paddle(work, facts), *_abi(facts)]
+
+
+def _paddle(work: Work, facts: Facts) -> Iterator[str]:
+    """The Paddle that the wheel is for, with headers, and of the version that was asked for."""
+    if not work.recipe.paddle:
+        return
+    if not facts.paddle:
+        yield text("unready.paddle", python=work.python.python)
+        return
+    folder = Path(facts.paddle)
+    for name in ("include/paddle/phi/backends/device_ext.h", "base/libpaddle.so"):
+        if not (folder / name).is_file():
+            yield text("unready.paddle-part", file=folder / name)
+    if work.python.paddle not in ("", facts.release):
+        yield text("unready.paddle-other", found=facts.release, wanted=work.python.paddle)
+
+
+def _compiler(work: Work, _: Facts) -> Iterator[str]:
+    """A compiler that works."""
+    if work.recipe.build == "cmake":
+        found = compilers.collect()
+        if found is None or found.problem:
+            yield text("unready.compiler", reason=found.problem if found else "c++, g++, clang++")
+
+
+def _abi(facts: Facts) -> Iterator[str]:
+    """The compiler's strings have to be those of Paddle's library."""
+    found = compilers.compiler()
+    if found and facts.paddle:
+        ours, theirs = _own_abi(found), _paddle_abi(Path(facts.paddle))
+        if None not in (ours, theirs) and ours != theirs:
+            yield text("unready.abi", ours=ours, theirs=theirs)
+
+
+def _own_abi(compiler: Path) -> str | None:
+    """_GLIBCXX_USE_CXX11_ABI as this compiler has it unasked; None for another library."""
+    argv: list[str | Path] = [compiler, "-x", "c++", "-dM", "-E", "-include", "string", "/dev/null"]
+    found = _ABI.search(run(argv, _LIMIT).out)
+    return found[1] if found else None
+
+
+def _paddle_abi(paddle: Path) -> str | None:
+    """The same of Paddle: the names of its symbols show it. None where it cannot be read."""
+    for name in ("libs/libcommon.so", "base/libpaddle.so"):
+        try:
+            with (
+                (paddle / name).open("rb") as stream,
+                mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+            ):
+                return "1" if content.find(b"NSt7__cxx1112basic_string") >= 0 else "0"
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _cmake(work: Work, _: Facts) -> Iterator[str]:
+    """On the host's own tools: CMake in its range, and ninja. The environment has both pinned."""
+    if work.recipe.build != "cmake" or work.python.env is not None:
+        return
+    for tool in ("cmake", "ninja"):
+        if not shutil.which(tool):
+            yield text("unready.tool", name=tool)
+    if shutil.which("cmake"):
+        found = re.search(r"version (\d[\d.]*)", run(["cmake", "--version"], _LIMIT).out)
+        version = found[1] if found else ""
+        if compare(version, _CMAKE[0]) == -1 or compare(version, _CMAKE[1]) in (0, 1):
+            yield text("unready.cmake", version=version, lowest=_CMAKE[0], below=_CMAKE[1])
+
+
+def _disk(work: Work, _: Facts) -> Iterator[str]:
+    here = room("cache", work.build)
+    if not work.build.is_dir() and here.free < work.recipe.disk * MIB:
+        yield text("unready.disk", path=work.build, free=here.free // MIB, wanted=work.recipe.disk)
+
+
+def _memory(work: Work, _: Facts) -> Iterator[str]:
+    free = free_memory()
+    if free is not None and free < work.recipe.memory * MIB:
+        yield text("unready.memory", free=free // MIB, wanted=work.recipe.memory)
+
+
+CHECKS: Final[tuple[Check, ...]] = (_python, _compiler, _cmake, _disk, _memory)
