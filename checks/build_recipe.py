@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from provision import guard
 from provision.errors import PaddockError
 from provision.progress import Progress, duration
+from provision.site import Site
 from provision.wheels import store
 from provision.wheels.order import Order, work
 from provision.wheels.work import Work
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from provision.wheels.make import Builder
 
 Say = Callable[[str], None]
+# Backends share checkouts and environments: one build at a time, whatever its backend.
+ALL = Site("wheels")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bo
     from provision.wheels.make import Builder
     from provision.wheels.stages import Stages
 
-    with guard.exclusive(order.site), guard.signals(), _marked(order) as logs:
+    with guard.exclusive(ALL), guard.signals(), _marked(order) as logs:
         with progress() as shown:
             stages = Stages(order.network, logs, shown)
             builder = Builder(wanted, stages, order.jobs, say)
@@ -69,7 +72,7 @@ def _marked(order: Order) -> Iterator[Path]:
     from provision.orphans import end_orphans
     from provision.wheels.stages import fresh_logs
 
-    note = order.site.state / "build"
+    note = ALL.state / "build"
     if note.is_file():
         end_orphans(note.read_text(encoding="utf-8"))
     logs = fresh_logs(order.site.state)

@@ -77,6 +77,7 @@ class Builder:
         env.parent.mkdir(parents=True, exist_ok=True)
         outcome = self.stages.run("environment", values, lambda line: None)
         if outcome.status:
+            shutil.rmtree(f"{env}.new", ignore_errors=True)
             raise self._no_environment(outcome, release)
 
     def _no_environment(self, outcome: Outcome, release: str) -> PaddockError:
@@ -125,8 +126,13 @@ class Builder:
         if outcome.status:
             raise self._failed("configure", outcome, classify(outcome.tail), outcome.tail)
         units = sizing.units(work.folder)
-        jobs = self.jobs or sizing.jobs(units, work.recipe.memory * sizing.MIB)
+        memory = work.recipe.memory
+        fit = sizing.jobs(units, memory * sizing.MIB)
+        jobs = self.jobs or fit
         self.say(text("build.jobs", jobs=jobs, units=units))
+        free = sizing.free_memory()
+        if free is not None and free < jobs * memory * sizing.MIB:
+            self.say(text("note.jobs", fit=fit, memory=memory, jobs=jobs))
         watch = Watch(lambda line: self.stages.progress.line("compile", line))
         outcome = self.stages.run("compile", values | {"jobs": jobs}, watch.line)
         if outcome.status and _ran_out(outcome, watch) and jobs > 1:
