@@ -39,7 +39,7 @@ def checkpoint(names: Sequence[str], *, json: bool) -> int:
 
 def _values(one: Looked) -> dict[str, object]:
     """A file as JSON values, each fault with its sentence."""
-    faults = [{**msgspec.to_builtins(fault), "reason": _reason(fault)} for fault in one.faults]
+    faults = [{**msgspec.to_builtins(fault), "reason": reason(fault)} for fault in one.faults]
     return {"file": one.file, "size": one.size, "faults": faults}
 
 
@@ -49,12 +49,12 @@ def _lines(name: str, files: list[Looked]) -> Iterator[str]:
     yield text("checkpoint.title", name=name, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}")
     for one in files:
         for fault in one.faults:
-            yield f"  {'!' if fault.harmless else 'x'} {one.file}: {_reason(fault)}"
+            yield f"  {'!' if fault.harmless else 'x'} {one.file}: {reason(fault)}"
     if not any(one.faults for one in files):
         yield "  " + text("checkpoint.whole")
 
 
-def _reason(fault: Fault) -> str:
+def reason(fault: Fault) -> str:
     """A fault as a sentence, with the bytes that are missing."""
     said = text(f"checkpoint.fault.{fault.name}", **fault.values)
     if fault.missing is None:

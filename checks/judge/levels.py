@@ -93,9 +93,10 @@ class Recipe(Table, frozen=True):
 
     `folder` lies in a PaddleNLP checkout, all other paths are relative to it. `setup`: of each row
     the first shell file that exists is sourced. `arguments` in order; "" for a flag without value;
-    `{cards}` and `{max_steps}` are filled in. `launcher`: a process for each card. Until the first
-    step `first_minutes`, later `silent_minutes` may pass without progress. `parameters` of the
-    model and what is `saved` of them tell the disk that it needs. `exported`: where it writes.
+    `{cards}` and `{max_steps}` are filled in; `defaults` are what the program takes without them.
+    `launcher`: a process for each card. Until the first step `first_minutes`, later
+    `silent_minutes` may pass without progress. `model` (of `images/models.toml`) stands for one
+    that is no folder here; what is `saved` of it tells the disk. `exported`: where it writes.
     """
 
     name: str
@@ -116,7 +117,8 @@ class Recipe(Table, frozen=True):
     needs: Sequence[str] = ()
     cards: Count = 1
     max_steps: int = 0
-    parameters: int = 0
+    model: str = ""
+    defaults: dict[str, str] = msgspec.field(default_factory=dict)
     saved: Literal["", "whole", "adapter"] = ""
     exported: str = ""
     differences: Sequence[Difference] = ()

@@ -6,9 +6,10 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -17,11 +18,21 @@ from checks.judge.seen import Seen
 from checks.judge.signs import anchors
 from checks.logs.window import Window
 from provision.orphans import MARK, end_orphans
+from provision.paths import ROOT
 
 POLL = 0.2  # seconds between looks
 EVERY = 10.0  # seconds between two lines about the progress
 _PIECE = 1 << 16
 _PATIENCE = 10.0  # seconds in which an ended program may tidy up
+
+
+# Waits for the end of this process, and then ends all that the run has started.
+_GUARD = """\
+import sys
+from provision.orphans import end_orphans
+sys.stdin.read()
+end_orphans(sys.argv[1])
+"""
 
 
 class Limits(NamedTuple):
@@ -32,11 +43,14 @@ class Limits(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The exit status (negative: a signal), None for one that was ended after `silent` seconds."""
+    """The exit status (negative: a signal); None for one that was ended, after `silent` seconds
+    without progress, or where the user `stopped` it.
+    """
 
     status: int | None
     silent: float
     seconds: float
+    stopped: bool = False
 
 
 class _Reader:
@@ -82,21 +96,40 @@ def run(  # noqa: PLR0913, PLR0917 - how, where, and who is told
 ) -> Ended:  # fmt: skip
     """Run a program to its end. `others` are the logs of its ranks, whose growth counts as output.
 
-    Nothing of it outlives the call. Raises OSError when it cannot be started.
+    Nothing of it outlives the call, nor this process if that is killed. Raises OSError when it
+    cannot be started.
     """
     began, mark = time.monotonic(), f"level-{os.getpid()}-{time.time_ns()}"
-    process = subprocess.Popen(
-        argv, env={**variables, MARK: mark}, cwd=folder, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    reader = _Reader(process.stdout, log)  # type: ignore[arg-type]
-    try:
-        status, silent = _wait(process, reader, limits, tell, others)
-    finally:
-        _end(process, mark)
-        reader.thread.join(_PATIENCE)
-    return Ended(status, silent, time.monotonic() - began)
+    status, silent, stopped = None, 0.0, False
+    with _guarded(mark):
+        process = subprocess.Popen(
+            argv, env={**variables, MARK: mark}, cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        reader = _Reader(process.stdout, log)  # type: ignore[arg-type]
+        try:
+            status, silent = _wait(process, reader, limits, tell, others)
+        except KeyboardInterrupt:  # what there is by now is worth a verdict
+            stopped = True
+        finally:
+            _end(process, mark)
+            reader.thread.join(_PATIENCE)
+    return Ended(status, silent, time.monotonic() - began, stopped)
+
+
+@contextlib.contextmanager
+def _guarded(mark: str) -> Iterator[None]:
+    """End what carries a mark when this process ends meanwhile, also by SIGKILL.
+
+    Ranks have sessions of their own, so no group of processes holds them all.
+    """
+    argv = [sys.executable, "-c", _GUARD, mark]
+    with subprocess.Popen(
+        argv, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    ):  # fmt: skip
+        yield
 
 
 def _wait(

@@ -1,43 +1,51 @@
-"""What has to be so before a recipe starts: each thing that is not is one line for the user."""
+"""What has to be so before a recipe starts, each thing that is not as a line for the user.
+
+`look` looks; `looks` says what it would look at, and touches nothing.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import difflib
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from checks import hccl_settings
 from checks.finding import gib
+from checks.fit.show import run as run_line
+from checks.judge.levels import Levels
+from checks.launch import cards, demand, hccl, inputs, operators
+from checks.launch.found import Found, joined
 from checks.launch.wish import Filled
-from provision.facts import disk, nodes
-from provision.facts.visible import numbers
+from provision.errors import PaddockError
+from provision.facts import disk, nodes, visible
 from provision.words import text
 
-NODES = {"npu": "/dev/davinci*", "gcu": "/dev/gcu*"}  # as in images/device_nodes.toml
-# The ports that HCCL takes: so many from HCCL_IF_BASE_PORT on (hiascend.com, CANN 8.0.0).
-_BASE, _PORTS = "60000", 16
-_LISTEN = "0A"  # in /proc/net/tcp
-_WEIGHT = 2  # bytes of a parameter in bfloat16 or float16
-# Bytes of a parameter's optimizer state in a checkpoint: float32 master weight and two moments.
-_STATE = 12
-_ADAPTER = 1 << 30  # bytes: a LoRA adapter of rank 32 is far below
-_PATIENCE = 300  # seconds that `import paddle` may take
-_OPERATORS = "from paddle.base import core; print('OPS', *core.get_all_op_names())"
-_LIST = "CUSTOM_DEVICE_BLACK_LIST"
+
+class Place(NamedTuple):
+    """Where a level runs: the stack's Python, its variables, where records are kept, and what
+    stands before /dev.
+    """
+
+    python: Path
+    variables: Mapping[str, str]
+    records: Path
+    root: Path = Path("/")
 
 
-def missing(
-    filled: Filled, device: str, python: Path, variables: Mapping[str, str], root: Path = Path("/")
-) -> list[str]:
-    """What is missing, a line each; `python` has the stack, `root` is the prefix of /dev."""
-    given = {**variables, **filled.environment}
-    return [
-        *_files(filled), *_cards(filled, device, root), *_disk(filled),
-        *(_hccl(given) if device == "npu" and filled.recipe.launcher else ()),
-        *operators(given.get(_LIST, ""), python, variables),
+def look(filled: Filled, known: Levels, place: Place) -> Found:
+    """What is missing, and what to know of what is there."""
+    target, device, given = known.target, known.device, {**place.variables, **filled.environment}
+    lines = [
+        *_files(filled), *_cards(filled, device, place.root),
+        *(hccl.problems(given) if _talks(filled, device) else ()),
+        *operators.unknown(given.get(operators.LIST, ""), place.python, place.variables),
     ]  # fmt: skip
+    parts = [inputs.data(filled), inputs.model(filled), *_sizes(filled, target, device)]
+    return joined([Found(lines), *parts])
+
+
+def _talks(filled: Filled, device: str) -> bool:
+    """Whether its ranks talk by HCCL."""
+    return device == "npu" and filled.recipe.launcher
 
 
 def _files(filled: Filled) -> Iterator[str]:
@@ -53,57 +61,65 @@ def _files(filled: Filled) -> Iterator[str]:
             yield text("launch.pre.setup", files=", ".join(files))
 
 
+def _variable(device: str) -> visible.Variable:
+    """The variable by which a process chooses among the cards."""
+    rows = visible.variables()
+    return next(one for one in rows if one.device == device and one.where == "process")
+
+
 def _cards(filled: Filled, device: str, root: Path) -> Iterator[str]:
-    """Each card needs its device node."""
-    there = numbers(nodes.collect(root), NODES[device])
+    """Each card needs its device node, as the variable counts them."""
+    variable = _variable(device)
+    there = visible.numbers(nodes.collect(root), variable.nodes)
+    counted = list(range(len(there))) if variable.counts == "order" else there
+    shown, chosen = ", ".join(map(str, counted)) or "-", ",".join(map(str, filled.cards))
     for card in filled.cards:
-        if card not in there:
-            shown = ", ".join(map(str, there)) or "-"
+        if visible.choose(variable, str(card), there).problem:
             yield text("launch.pre.cards", card=card, there=shown)
+    if visible.choose(variable, chosen, None).problem == "order":
+        yield text("launch.pre.cards-order", name=variable.name, cards=chosen)
 
 
-def _hccl(given: Mapping[str, str]) -> Iterator[str]:
-    """HCCL's variables have to go together, and its ports to be free."""
-    own = {name: value for name, value in given.items() if name.startswith("HCCL_")}
-    for found in hccl_settings.problems(own):
-        if found.state == "error":
-            line = ", ".join(one.line for one in found.evidence)
-            allowed = str(found.values.get("allowed") or found.source)
-            yield text("launch.pre.hccl", line=line, allowed=allowed)
-    base = own.get("HCCL_IF_BASE_PORT") or _BASE
-    wanted = range(int(base), int(base) + _PORTS) if base.isdigit() else ()
-    for port in sorted(_listening().intersection(wanted)):
-        yield text("launch.pre.port", port=port)
+def _sizes(filled: Filled, target: str, device: str) -> Iterator[Found]:
+    """Room in the cards' memory, and on the disk."""
+    try:
+        asked = demand.demand(filled, target)
+    except PaddockError as error:
+        yield Found([demand.refusal(error)])
+        return
+    yield memory(asked, target, chosen(filled, cards.look(device)))
+    yield Found(list(_disk(filled, demand.saved_bytes(filled, asked))))
 
 
-def _listening() -> set[int]:
-    """The ports on which somebody listens; those of connections that come and go do not count."""
-    found = set()
-    for name in ("tcp", "tcp6"):
-        with contextlib.suppress(OSError):
-            rows = Path("/proc/net", name).read_text(encoding="ascii").splitlines()[1:]
-            fields = (row.split() for row in rows)
-            found |= {int(own.rpartition(":")[2], 16) for _, own, _, state, *_ in fields
-                      if state == _LISTEN}  # fmt: skip
-    return found
+def chosen(filled: Filled, all_cards: Sequence[cards.Card] | None) -> list[cards.Card]:
+    """The cards of a run among all; none where the tool does not show each of them."""
+    there = all_cards or ()
+    known = bool(there) and max(filled.cards) < len(there)
+    return [there[one] for one in filled.cards] if known else []
 
 
-def wanted_bytes(filled: Filled) -> int:
-    """What the checkpoints of a run take: its weights, and the optimizer's state where it saves."""
-    recipe, arguments = filled.recipe, filled.arguments
-    if not recipe.saved:
-        return 0
-    if recipe.saved == "adapter":
-        return _ADAPTER
-    steps, each = int(arguments.get("max_steps", 0)), int(arguments.get("save_steps", 0))
-    saves = steps // each if each else 0
-    return recipe.parameters * (_WEIGHT + (_WEIGHT + _STATE) * saves)
+def memory(asked: demand.Demand, target: str, mine: Sequence[cards.Card]) -> Found:
+    """Whether the run fits. Where the cards are not known, only what fits on no kind is refused."""
+    found = demand.fitting(asked, target, mine)
+    worst, best = found.verdicts[0], found.verdicts[-1]
+    values = {"run": run_line(asked.run), "model": asked.model.name, "needed": gib(worst.needed)}
+    notes = [] if found.seen else [text("launch.note.card-unknown")]
+    decisive = worst if found.seen else best
+    told = {**values, "card": decisive.card, "memory": gib(decisive.memory),
+            "idle": gib(decisive.idle or 0), "left": gib(abs(decisive.left))}  # fmt: skip
+    if decisive.verdict == "no":
+        change = " ".join(found.changes[0]) if found.changes else text("launch.pre.no-change")
+        return Found([text("launch.pre.memory", change=change, **told)], notes)
+    notes.append(text(f"launch.note.memory-{decisive.verdict}", **told))
+    if not found.seen and worst.verdict == "no":
+        lost = [one.card for one in found.verdicts if one.verdict == "no"]
+        notes.append(text("launch.note.memory-some", cards=", ".join(lost)))
+    return Found([], notes)
 
 
-def _disk(filled: Filled) -> Iterator[str]:
+def _disk(filled: Filled, wanted: int) -> Iterator[str]:
     """Room for the checkpoints where the recipe writes them."""
     target = filled.arguments.get("output_dir") or filled.recipe.exported
-    wanted = wanted_bytes(filled)
     if target and wanted:
         room = disk.room("output", filled.folder / target)
         if room.free < wanted:
@@ -111,30 +127,26 @@ def _disk(filled: Filled) -> Iterator[str]:
             yield text("launch.pre.disk", **values)
 
 
-def operators(value: str, python: Path, variables: Mapping[str, str]) -> Iterator[str]:
-    """Names on the black list that the installed Paddle does not have; it ignores such names.
-
-    Paddle wants its legacy names there (`softmax_with_cross_entropy`, `matmul_v2`), not those of
-    its kernels; measured with paddlepaddle 3.x. It is asked in a process of its own.
-    """
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    if not names:
-        return
-    try:
-        done = subprocess.run(
-            [python, "-c", _OPERATORS], env=dict(variables), capture_output=True, text=True,
-            timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        answer = [line for line in done.stdout.splitlines() if line.startswith("OPS ")]
-        reason = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        answer, reason = [], str(error)
-    if not answer:
-        yield text("launch.pre.operators-unread", reason=reason)
-        return
-    known = answer[-1].split()[1:]
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = text("nearest", name=near[0]) if near else ""
-            yield text("launch.pre.operator", name=name, hint=hint)
+def looks(filled: Filled, target: str, device: str) -> Iterator[str]:
+    """What `look` would look at, a line each. Nothing of this machine is touched."""
+    recipe, tool = filled.recipe, " ".join(cards.TOOLS[device])
+    files = [recipe.program, *recipe.needs, *(" | ".join(files) for files in recipe.setup)]
+    yield text("launch.look.files", files=", ".join(files))
+    numbers = ",".join(map(str, filled.cards))
+    yield text("launch.look.cards", nodes=_variable(device).nodes, cards=numbers)
+    if name := filled.arguments.get("dataset_name_or_path"):
+        yield text("launch.look.data", path=name)
+    if name := filled.arguments.get("model_name_or_path"):
+        yield text("launch.look.model", path=name)
+    asked = demand.demand(filled, target)
+    values = {"run": run_line(asked.run), "model": asked.model.name}
+    yield text("launch.look.memory", needed=gib(asked.per_card), tool=tool, **values)
+    if wanted := demand.saved_bytes(filled, asked):
+        path = filled.arguments.get("output_dir") or recipe.exported
+        yield text("launch.look.disk", wanted=gib(wanted), path=path)
+    if _talks(filled, device):
+        taken = hccl.ports(filled.environment)
+        yield text("launch.look.hccl", begin=taken.start, end=taken.stop - 1)
+    if names := filled.environment.get(operators.LIST):
+        yield text("launch.look.operators", names=names)
+    yield text("launch.look.watch", tool=tool)

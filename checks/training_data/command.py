@@ -24,7 +24,7 @@ def data(names: Sequence[str], *, json: bool) -> int:
     """
     if not names:
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("data.wanted"))
-    paths = [path for name in names for path in _files(Path(name).expanduser())]
+    paths = [path for name in names for path in files(Path(name).expanduser())]
     found = []
     for path in paths:
         found.append(examine(path))
@@ -37,8 +37,11 @@ def data(names: Sequence[str], *, json: bool) -> int:
     return WARNED if any(one.counts for one in found) else 0
 
 
-def _files(path: Path) -> list[Path]:
-    """A file itself; of a folder what the trainer reads: train and dev, a file or a folder each."""
+def files(path: Path) -> list[Path]:
+    """A file itself; of a folder what the trainer reads: train and dev, a file or a folder each.
+
+    Raises PaddockError `bad-data` for a folder with neither.
+    """
     if not small.is_folder(path):
         return [path]
     found = [path / f"{part}.json" for part in ("train", "dev")]

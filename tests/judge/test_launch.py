@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +21,8 @@ import pytest
 from checks.judge.levels import Levels, levels
 from checks.judge.reading import Watcher
 from checks.judge.signs import anchors
-from checks.launch import command, live, preflight
+from checks.launch import cards, carry, demand, live, operators, preflight, watch
+from checks.launch.cards import Card
 from checks.launch.script import script
 from checks.launch.wish import Filled, Wish, cards_of, filled, wish
 from checks.logs.window import Window
@@ -27,6 +30,7 @@ from provision.arguments import named
 from provision.errors import PaddockError
 from tests.conftest import Cli
 from tests.judge.logs import NPU_BEGIN, evaluation, prediction, text, training
+from tests.judge.small_model import small_model
 
 CARDS = "0,1,2,3,4,5,6,7"
 
@@ -68,7 +72,7 @@ def test_the_evaluation_is_the_article_s() -> None:
         "PADDLE_RUN_ASYNC": "true", "FLAGS_use_stride_kernel": "false",
         "FLAGS_auto_growth_chunk_size_in_mb": "512",
         "FLAGS_use_stream_safe_cuda_allocator": "false",
-        "CUSTOM_DEVICE_BLACK_LIST": "softmax_with_cross_entropy",
+        "CUSTOM_DEVICE_BLACK_LIST": "softmax_with_cross_entropy", "TOPS_VISIBLE_DEVICES": "0",
         "PYTHONPATH": "../../../${PYTHONPATH:+:$PYTHONPATH}",
     }  # fmt: skip
 
@@ -191,9 +195,10 @@ def test_the_command(cli: Cli) -> None:
         (("--target", "npu", "--level", "train", "--cards", "0-"), "--cards"),
         (("--target", "npu", "--level", "train", "--max-steps", "0"), "--max-steps"),
         (("--target", "npu", "--level", "train", "--recipe", "sff"), "sft"),
-        (("--target", "loopback", "--level", "train"), "device"),
-        (("--target", "s60", "--level", "deploy"), "model"),
-        (("--target", "s60", "--level", "model", "--cards", "1"), "perplexity"),
+        (("--target", "loopback", "--level", "train"), "loopback"),
+        (("--target", "s60", "--level", "deploy"), "s60"),
+        (("--target", "s60", "--level", "model", "--cards", "0-1"), "2 cards"),
+        (("--target", "s60", "--level", "model", "--max-steps", "5"), "perplexity"),
         (("--target", "npu", "--level", "deploy", "--max-steps", "5"), "export"),
         (("--target", "s60", "--level", "model", "--checkout", "/no/such"), "/no/such"),
     ],
@@ -256,12 +261,18 @@ class Stand(msgspec.Struct):
 
     known: Levels
     one: Filled
-    place: command.Place
+    place: preflight.Place
     records: Path
 
 
 @pytest.fixture
-def stand(tmp_path: Path) -> Stand:
+def stand(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Stand:
+    """The cards are ours: with each look there is more in use on them."""
+    used = itertools.count(3400, 500)
+    monkeypatch.setattr(
+        cards, "look", lambda _: (Card("910B3", next(used), 65536, "OK", True),) * 8
+    )
+    monkeypatch.setattr(watch, "_FIRST", 0.1)
     known = levels("ascend910b")
     assert known
     checkout, root = tmp_path / "nlp", tmp_path / "root"
@@ -274,7 +285,9 @@ def stand(tmp_path: Path) -> Stand:
     here = checkout / known.recipes[0].folder
     (here / "data").mkdir(parents=True)
     (tmp_path / "lines").write_text("\n".join(training()))
-    recipe = msgspec.structs.replace(known.recipes[0], setup=(), cards=2, parameters=1)
+    small_model(here / "meta-llama/Llama-2-13b")
+    (here / "data/train.json").write_text('{"src": "a", "tgt": "b"}\n' * 3)
+    recipe = msgspec.structs.replace(known.recipes[0], setup=(), cards=2)
     _, [one] = filled(Wish("ascend910b", "train", "sft", checkout=checkout))
     arguments = {**one.arguments, "tensor_parallel_degree": "2"}
     one = msgspec.structs.replace(one, recipe=recipe, cards=(0, 1), arguments=arguments)
@@ -282,7 +295,7 @@ def stand(tmp_path: Path) -> Stand:
         **os.environ, "PYTHONPATH": str(tmp_path / "fake"), "LINES": str(tmp_path / "lines"),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }  # fmt: skip
-    place = command.Place(Path(sys.executable), variables, tmp_path / "records", root)
+    place = preflight.Place(Path(sys.executable), variables, tmp_path / "records", root)
     return Stand(known, one, place, tmp_path / "records")
 
 
@@ -292,7 +305,7 @@ def go(
     """Run the recipe with this program as its own; the nodes of the cards cannot be made here."""
     (stand.one.folder / stand.one.recipe.program).write_text(program)
     monkeypatch.setattr(preflight, "_cards", lambda *_: ())
-    status = command.carry_out(stand.known, [stand.one], stand.place, json=False)
+    status = carry.carry_out(stand.known, [stand.one], stand.place, json=False)
     [file] = stand.records.glob("sft-*/verdict.json")
     return status, json.loads(file.read_text())
 
@@ -361,7 +374,7 @@ def test_the_progress_is_told() -> None:
     window = Window(data, 0, len(data), len(data), 0, len(data), exact=False)
     seen.look(window, {word for word in anchors() if word in data})
     said: list[str] = []
-    command._teller(known, said.append)(seen.seen)
+    carry._teller(known, said.append)(seen.seen)
     [line] = said
     left = round((2186 - 990) / 1.42)
     assert "step 990 of 2186" in line
@@ -371,18 +384,21 @@ def test_the_progress_is_told() -> None:
 def test_an_interrupted_run_leaves_no_process_and_its_log(tmp_path: Path) -> None:
     program = f"import time\nprint({NPU_BEGIN!r}, flush=True)\ntime.sleep(600)"
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        live.run([sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log",
-                 live.Limits(60, 60), lambda _: None)  # fmt: skip
+    ended = live.run([sys.executable, "-c", program], os.environ, tmp_path, tmp_path / "log",
+                     live.Limits(60, 60), lambda _: None)  # fmt: skip
+    assert (ended.status, ended.stopped) == (None, True)
     assert (tmp_path / "log").read_text() == f"{NPU_BEGIN}\n"
 
 
 EXPORT = """
 import pathlib, sys
 folder = pathlib.Path(sys.argv[sys.argv.index("--output_path") + 1])
+source = pathlib.Path(sys.argv[sys.argv.index("--model_name_or_path") + 1])
 folder.mkdir(parents=True)
-for name in ("model.json", "model.pdiparams", "config.json"):
-    (folder / name).write_text("1")
+(folder / "model.json").write_text("{}")
+(folder / "config.json").write_text((source / "config.json").read_text())
+tensor = bytes(16) + bytes([4, 0, 0, 0, 0x08, 5, 0x10, 4]) + bytes(16)  # four float32
+(folder / "model.pdiparams").write_bytes(tensor)
 """
 
 
@@ -390,7 +406,6 @@ def test_an_export_and_a_prediction(stand: Stand, monkeypatch: pytest.MonkeyPatc
     checkout = stand.one.checkout
     assert checkout
     source = checkout / "llm/devices/npu/llama/output/sft_bf16_llama_N1C8"
-    source.mkdir(parents=True)
     (checkout / "llm/predict").mkdir()
     say = f"print({NPU_BEGIN!r})\n"
     (checkout / "llm/predict/export_model.py").write_text(say + EXPORT)
@@ -399,30 +414,27 @@ def test_an_export_and_a_prediction(stand: Stand, monkeypatch: pytest.MonkeyPatc
     _, recipes = filled(Wish("ascend910b", "deploy", checkout=checkout))
     here = [msgspec.structs.replace(one, recipe=msgspec.structs.replace(one.recipe, setup=()))
             for one in recipes]  # fmt: skip
-    here[0] = msgspec.structs.replace(
-        here[0], recipe=msgspec.structs.replace(here[0].recipe, parameters=1)
-    )
+    small_model(source)
     monkeypatch.setattr(preflight, "_cards", lambda *_: ())
-    assert command.carry_out(stand.known, here, stand.place, json=False) == 0
+    assert carry.carry_out(stand.known, here, stand.place, json=False) == 0
     (checkout / "llm/predict/export_model.py").write_text(say)  # ends well, and writes nothing
     subprocess.run(["rm", "-r", checkout / "llm/devices/npu/llama/inference"], check=True)
-    assert command.carry_out(stand.known, here[:1], stand.place, json=False) == 8
+    assert carry.carry_out(stand.known, here[:1], stand.place, json=False) == 8
 
 
 def test_what_is_missing_is_named_each(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    (stand.one.folder / "data").rmdir()
+    shutil.rmtree(stand.one.folder / "data")
     recipe = msgspec.structs.replace(stand.one.recipe, setup=[["/no/set_env.sh"]])
     environment = {**stand.one.environment, "HCCL_INTRA_PCIE_ENABLE": "1",
                    "CUSTOM_DEVICE_BLACK_LIST": "softmax_with_cross_entropy, matmul"}  # fmt: skip
     one = msgspec.structs.replace(stand.one, recipe=recipe, environment=environment)
-    monkeypatch.setattr(preflight, "wanted_bytes", lambda _: 1 << 60)
+    monkeypatch.setattr(demand, "saved_bytes", lambda *_: 1 << 60)
     with socket.socket() as other:
         other.bind(("", 0))
         other.listen()
         port = other.getsockname()[1]
         environment["HCCL_IF_BASE_PORT"] = str(port)
-        arguments = (one, "npu", stand.place.python, stand.place.variables, stand.place.root)
-        lines = "\n".join(preflight.missing(*arguments))
+        lines = "\n".join(preflight.look(one, stand.known, stand.place).missing)
     for part in ("run_finetune.py", "/data", "/no/set_env.sh", "card 0", "card 1",
                  "HCCL_INTRA_PCIE", f"port {port}", "free at", "names matmul"):  # fmt: skip
         assert part in lines, (part, lines)
@@ -431,26 +443,29 @@ def test_what_is_missing_is_named_each(stand: Stand, monkeypatch: pytest.MonkeyP
 
 def test_a_run_that_is_not_ready_does_not_begin(stand: Stand) -> None:
     with pytest.raises(PaddockError) as caught:
-        command.carry_out(stand.known, [stand.one], stand.place, json=True)
+        carry.carry_out(stand.known, [stand.one], stand.place, json=True)
     assert caught.value.code == "launch-not-ready"
     assert not stand.records.exists()
 
 
 def test_the_disk_that_checkpoints_take() -> None:
-    _, [sft, lora, pretrain] = filled(Wish("ascend910b", "train"))
+    _, found = filled(Wish("ascend910b", "train"))
+    sft, lora, pretrain = (
+        demand.saved_bytes(one, demand.demand(one, "ascend910b")) for one in found
+    )
     billion = 13_015_864_320
-    assert preflight.wanted_bytes(sft) == 2 * billion  # 100 steps: saved once, at the end
-    assert preflight.wanted_bytes(lora) == 1 << 30
-    assert preflight.wanted_bytes(pretrain) == 16 * billion
+    assert sft == 2 * billion  # 100 steps: saved once, at the end
+    assert pretrain == 2 * billion + (2 + 12) * billion  # the optimizer's states as well
+    assert 0.2 < lora / (1 << 30) < 0.3
 
 
 def test_names_on_the_black_list_are_the_installed_paddle_s(stack: Path) -> None:
     """The legacy name of an operator is known, that of its kernel is not and would be ignored."""
     names = "softmax_with_cross_entropy,cross_entropy_with_softmax,matmul_v2,matmul_v3"
-    lines = list(preflight.operators(names, stack / "bin" / "python", os.environ))
+    lines = list(operators.unknown(names, stack / "bin" / "python", os.environ))
     assert [line.split()[2].rstrip(",") for line in lines] == [
         "cross_entropy_with_softmax", "matmul_v3",
     ]  # fmt: skip
     assert "nearest: matmul" in lines[1]
-    [unread] = preflight.operators("matmul_v2", Path("/no/python"), os.environ)
+    [unread] = operators.unknown("matmul_v2", Path("/no/python"), os.environ)
     assert "/no/python" in unread
