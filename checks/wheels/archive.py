@@ -58,12 +58,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
     Raises UnsafeError, and PaddockError `bad-wheel` for a file that cannot be read.
     """
-    try:
-        raw = cast(io.BufferedReader, small.opened(path)).detach()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PaddockError("bad-wheel", file=path, reason=reason) from None
-    with _Bounded(cast(io.FileIO, raw)) as stream:
+    with reached(path) as stream:
         try:
             with zipfile.ZipFile(stream) as whole:
                 _check(whole)
@@ -72,6 +67,16 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
             if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a seek to nowhere
                 raise
             raise UnsafeError("damaged", reason=str(error) or type(error).__name__) from None
+
+
+def reached(path: Path) -> _Bounded:
+    """A file, open for reading. Raises PaddockError `bad-wheel`."""
+    try:
+        raw = cast(io.BufferedReader, small.opened(path)).detach()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PaddockError("bad-wheel", file=path, reason=reason) from None
+    return _Bounded(cast(io.FileIO, raw))
 
 
 def _check(whole: zipfile.ZipFile) -> None:

@@ -150,7 +150,7 @@ def _tried(subject: Subject, place: Place, found: Mapping[str, Finding]) -> Subj
     try:
         made = trial.attempt(subject.path, place, files, name)
     except OSError as error:
-        made = Trial(refused=[str(error)])
+        made = Trial(untried=str(error))
     return replace(subject, trial=made)
 
 

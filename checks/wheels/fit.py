@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from checks.finding import APART, Evidence, Finding, State, names
 from checks.wheels.subject import Subject
 from provision.distributions import normal
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 _SOURCE = "packaging.python.org, platform compatibility tags"
 _METADATA = "packaging.python.org, core metadata"
@@ -35,6 +40,12 @@ def tag(subject: Subject) -> Finding:
     if not any(one.rpartition("-")[0] in fitting for one in own):
         return Finding(_of_python(subject), "python", values, evidence, source=_SOURCE)
     return Finding("error", _platform(own), values, evidence, source=_SOURCE)
+
+
+def _has(packages: Mapping[str, str], wanted: Requirement) -> bool:
+    """Whether a package is there in a version that is admitted."""
+    there = packages.get(normal(wanted.name))
+    return there is not None and wanted.specifier.contains(there, prereleases=True)
 
 
 def _of_python(subject: Subject) -> State:
@@ -70,11 +81,7 @@ def requires(subject: Subject) -> Finding:
     asked = [one for one in wanted if one.marker is None or one.marker.evaluate(place)]
     if packages is None or not asked:
         return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
-    lost = [
-        one
-        for one in asked
-        if not one.specifier.contains(packages.get(normal(one.name), ""), prereleases=True)
-    ]
+    lost = [one for one in asked if not _has(packages, one)]
     if not lost:
         return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
     evidence = [Evidence(f"{one.name} {packages.get(normal(one.name), '-')}", subject.facts.target)

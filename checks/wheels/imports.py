@@ -18,6 +18,9 @@ def installs(subject: Subject) -> Finding:
     trial = subject.trial
     if trial is None:
         return APART
+    if trial.untried:
+        evidence = [Evidence(trial.untried, "uv")]
+        return Finding("unknown", "untried", {"reason": trial.untried}, evidence)
     if trial.refused:
         evidence = [Evidence(line, "uv pip install") for line in trial.refused]
         return Finding("error", "refused", {"reason": trial.refused[0]}, evidence)

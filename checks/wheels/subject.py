@@ -47,9 +47,11 @@ def parsed(file: str) -> Name | None:
 class Trial(msgspec.Struct, frozen=True):
     """What came of a trial: the installer's refusal, or else the import.
 
-    `known` is an entry of the catalogue of failures with its cause, "" for none.
+    `untried` is why it could not be tried, which is not the wheel's fault, "" where it was. `known`
+    is an entry of the catalogue of failures with its cause, "" for none.
     """
 
+    untried: str = ""
     refused: list[str] = []
     loaded: Loaded | None = None
     known: str = ""

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,8 +20,11 @@ from provision.facts.loading import Loaded
 from provision.run import clean
 from provision.tools import uv
 
+if TYPE_CHECKING:
+    from checks.logs.catalogue import Failure
+
 _PLUGINS = "paddle_custom_device"
-_INSTALL = 300.0  # seconds; a wheel of some GB on a slow disk
+_LIMIT = 300.0  # seconds; a wheel of some GB on a slow disk
 
 
 def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> Trial:
@@ -32,18 +36,20 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
     with tempfile.TemporaryDirectory(prefix="paddock-wheel-") as scratch:
         env = Path(scratch, "env")
         python = env / "bin" / "python"
-        if said := _made(env, place):
-            return Trial(refused=said)
+        if problem := _made(env, place):
+            return Trial(untried=problem)
         site = next(env.glob("lib/python3.*/site-packages"))
         places.link(site, place, files, name)
         install = [uv(), "pip", "install", "--offline", "--no-deps", "--no-cache", "--no-config",
                    "--quiet", "--python", str(python), f"./{wheel.name}"]  # fmt: skip
-        answer = run(install, _INSTALL, _surroundings(), cwd=wheel.parent.absolute())
-        if answer.status != 0:
-            return Trial(refused=answer.lines[-5:])
+        answer = run(install, _LIMIT, _surroundings(), cwd=wheel.parent.absolute())
+        if answer.status is None:
+            return Trial(untried=_problem(answer))
+        if answer.status:
+            return Trial(refused=answer.lines[-5:] or [_problem(answer)])
         loaded, said = _imported(python, site, files, place.device)
         known = first_known([*said, loaded.line]) if loaded.verdict != "loads" else None
-        return Trial([], _plain(loaded, f"{site}/"), f"{known.id}: {known.cause}" if known else "")
+        return Trial("", [], _plain(loaded, f"{site}/"), _told(known))
 
 
 def _plain(loaded: Loaded, site: str) -> Loaded:
@@ -52,14 +58,23 @@ def _plain(loaded: Loaded, site: str) -> Loaded:
     return msgspec.structs.replace(loaded, line=loaded.line.replace(site, ""), said=said)
 
 
-def _made(env: Path, place: Place) -> list[str]:
-    """Make an empty environment of the place's Python; what was said where that fails."""
+def _told(known: Failure | None) -> str:
+    """An entry of the catalogue of failures, in one line."""
+    return f"{known.id}: {known.cause}" if known else ""
+
+
+def _made(env: Path, place: Place) -> str:
+    """Make an empty environment of the place's Python; why that failed, "" where it did not."""
     base = place.environment.python if place.environment else ""
-    answer = run(
-        [uv(), "venv", "--quiet", "--offline", "--no-config", "--python", base, env], 60.0,
-        _surroundings(),
-    )  # fmt: skip
-    return [] if answer.status == 0 else answer.lines[-5:]
+    make = [uv(), "venv", "--quiet", "--offline", "--no-config", "--python", base, str(env)]
+    answer = run(make, _LIMIT, _surroundings())
+    return _problem(answer) if answer.status != 0 else ""
+
+
+def _problem(answer: Answer) -> str:
+    """Why uv did not do it."""
+    end = f"no end within {_LIMIT:.0f} s" if answer.status is None else f"status {answer.status}"
+    return answer.lines[-1] if answer.lines else f"uv: {end}"
 
 
 def _surroundings() -> dict[str, str]:

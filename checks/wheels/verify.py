@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checks.finding import Finding
 from checks.report import finding_json, grade, painted, problem
-from checks.wheels import place
+from checks.wheels import archive, place
 from checks.wheels.audit import Audit, audit
 from provision.console import show, show_json
 from provision.errors import PaddockError
@@ -26,6 +26,8 @@ def verify(files: Sequence[str], target: str, env: str, *, importing: bool, json
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.wheels"))
     if env and target != "auto":
         raise PaddockError("flags-apart", one="--env", other="--target")
+    for name in files:  # before anything is told of one of them
+        archive.reached(Path(name)).close()
     made = []
     for name in files:
         path = Path(name)

@@ -13,6 +13,7 @@ import msgspec
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/provenance/v1"
+_LARGEST = 16 << 20  # bytes of a statement; one that is cut there is none
 # Names of our own for what SLSA wants a URI for; they lead nowhere.
 _BUILD_TYPE, _BUILDER = "urn:paddock:wheel:1", "urn:paddock:builder:1"
 
@@ -60,7 +61,10 @@ def beside(wheel: Path) -> Path:
 def read(wheel: Path) -> Statement | None:
     """The statement beside a wheel; None for none. Raises OSError and msgspec.MsgspecError."""
     file = beside(wheel)
-    return msgspec.json.decode(file.read_bytes(), type=Statement) if file.is_file() else None
+    if not file.is_file():
+        return None
+    with file.open("rb") as stream:
+        return msgspec.json.decode(stream.read(_LARGEST), type=Statement)
 
 
 def is_about(said: Statement | None, digest: str) -> bool:

@@ -142,6 +142,7 @@ def test_tags_that_fit(tmp_path: Path, alone: Auditor, tag: str) -> None:
         ("Requires-Python: <3.8\n", "error python"),
         ("Requires-Dist: paddlepaddle==2.6.2\n", "warning packages"),
         ("Requires-Dist: numpy>=1\n", "warning packages"),
+        ("Requires-Dist: numpy\n", "warning packages"),
         ("Requires-Dist: paddlepaddle (>=3\n", "error form"),
         ("Requires-Python: >=3.8\nRequires-Dist: paddlepaddle>=3\n", None),
         ('Requires-Dist: numpy; extra == "more"\n', None),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from checks.wheels import trial
 from checks.wheels.audit import Audit, audit
 from checks.wheels.place import find
 from provision import overlap
@@ -83,6 +84,23 @@ def test_an_import_that_ends_the_process(
 ) -> None:
     made = tried(make.sound(tmp_path, {"toy_ops/__init__.py": code}, "toy_ops"), paddle)
     assert cases(made) == {"wheel-installs": f"error {case}"}
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("exec sleep 60", "no end within 1 s"), ("echo no room >&2; exit 2", "no room")],
+)
+def test_what_could_not_be_tried_is_not_the_wheel_s_fault(
+    tmp_path: Path, paddle: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text(f"#!/bin/sh\n{script}\n")
+    uv.chmod(0o755)
+    monkeypatch.setattr(trial, "uv", lambda: str(uv))
+    monkeypatch.setattr(trial, "_LIMIT", 1.0)
+    made = tried(make.sound(tmp_path, TOY, "toy_ops"), paddle)
+    assert cases(made) == {"wheel-installs": "unknown untried"}
+    assert said in of(made, "wheel-installs")
 
 
 def test_a_wheel_that_is_not_in_order_is_not_run(tmp_path: Path, paddle: Path) -> None:
