@@ -77,7 +77,7 @@ def dry_run(options: engine.Options, *, json: bool) -> int:
     from provision.fetching import fetched
     from provision.plan import Wish, plan
     from provision.room import places
-    from provision.show import commands, plan_json, summary, table
+    from provision.show import commands, plan_json, sources, summary, table
 
     context = engine.prepare(options)
     planned = fetched(plan(context, Wish(options.begin, options.only)), context)
@@ -88,7 +88,8 @@ def dry_run(options: engine.Options, *, json: bool) -> int:
         ]})  # fmt: skip
         return 0
     told = [one.told for one in rooms]
-    for line in (summary(planned), *told, "", *table(planned), "", *commands(planned)):
+    for line in (summary(planned), *told, "", *table(planned), *sources(planned), "",
+                 *commands(planned)):  # fmt: skip
         show(line)
     return 0
 

@@ -35,6 +35,13 @@ def table(planned: list[Planned]) -> Iterator[str]:
         yield f"  {_SIGN[one.state]} {one.name:<22} {state:<10} {one.reason}"
 
 
+def sources(planned: Iterable[Planned]) -> Iterator[str]:
+    """Where the packages that are missing can be got, a line each, below a blank one."""
+    lacks = (one.lack for one in planned if one.lack)
+    if lines := list(dict.fromkeys(line for lack in lacks for line in lack.details)):
+        yield from ("", *(f"  {line}" for line in lines))
+
+
 def commands(planned: Iterable[Planned]) -> Iterator[str]:
     """The scripts of the steps that would run."""
     yield f"UV={quote(uv())}"
