@@ -29,6 +29,6 @@ def test_each_template_is_known_here() -> None:
 def test_a_script_is_clean(name: str) -> None:
     program = Path(sys.executable).with_name("shellcheck")
     script = render(f"container/{name}.sh.j2", VALUES[name])
-    command = [program, "--shell=sh", "--exclude=SC2016", "-"]  # of names in quotes
+    command = [str(program), "--shell=sh", "--exclude=SC2016", "-"]  # of names in quotes
     done = subprocess.run(command, input=script.encode(), capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode()
