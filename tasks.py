@@ -91,21 +91,27 @@ def build_ops(
 def smoke(
     _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
     json: bool = False, diagnose: str = "", dry_run: bool = False, recipe: str = "",
-    cards: str = "", max_steps: str = "", checkout: str = "",
+    cards: str = "", max_steps: str = "", checkout: str = "", list_: bool = False,
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
+    from checks.launch.wish import refuse_mixed
     from provision.arguments import count, named
 
+    own = {"--dry-run": dry_run, "--recipe": recipe, "--cards": cards, "--max-steps": max_steps,
+           "--checkout": checkout}  # fmt: skip
+    apart = {"--text": text, "--level": level != "all", **own}
     if diagnose:
         from checks.judge import diagnose as judging
-        from checks.launch.wish import refuse_mixed
 
-        own = {"--level": level != "all", "--dry-run": dry_run, "--recipe": recipe,
-               "--cards": cards, "--max-steps": max_steps, "--checkout": checkout}  # fmt: skip
-        refuse_mixed({"--diagnose": diagnose, "--text": text, **own})
+        refuse_mixed({"--diagnose": diagnose, "--list": list_, **apart})
         return judging.diagnose(diagnose, "" if target == "auto" else named(target), json=json)
-    if level in ("train", "deploy") or any((dry_run, recipe, cards, max_steps, checkout)):
+    if list_:
+        from checks.smoke import listing
+
+        refuse_mixed({"--list": list_, **apart})
+        return listing.listing(named(target), json=json)
+    if any(own.values()) or prove.launched(named(target), level):
         from checks.launch import command as launching
         from checks.launch.wish import wish
 

@@ -10,6 +10,7 @@ import msgspec
 
 from checks.known import smoke_failed
 from checks.runs.telling import note
+from checks.smoke import listing
 from checks.smoke.run import levels_of, run_smoke, settings_of
 from checks.smoke.show import text_lines
 from checks.smoke.sourced import sourced
@@ -34,6 +35,12 @@ def _installed(target: str) -> tuple[Path, str, dict[str, str]]:
     return site.python, loaded.device, sourced(clean(os.environ), loaded.settings)
 
 
+def launched(target: str, level: str) -> bool:
+    """Whether a level of training or deployment is no test of the stack but a program's run."""
+    own = settings_of(stack.stack_file(target).parent).levels
+    return level in ("train", "deploy") and level not in own and level in listing.programs(target)
+
+
 def levels(target: str, level: str, *, json: bool) -> int:
     """Run the levels and show each as it ends. Returns 0.
 
@@ -41,7 +48,7 @@ def levels(target: str, level: str, *, json: bool) -> int:
     """
     folder = stack.stack_file(target).parent
     settings = settings_of(folder)
-    wanted = levels_of(level, settings.levels)
+    wanted = levels_of(level, settings.levels, listing.programs(target))
     python, device, variables = _installed(target)
     report = run_smoke(python, device, settings, variables, None if json else show, wanted)
     notes = note(stack.load(folder / "stack.toml"), folder, report)

@@ -21,6 +21,7 @@ STATUS: Final[dict[str, int]] = {
     "unknown-backend": USAGE,
     "unknown-level": USAGE,
     "unknown-recipe": USAGE,
+    "no-program": USAGE,
     "unknown-run": USAGE,
     "no-runs": USAGE,
     "degrees": USAGE,

@@ -55,15 +55,16 @@ def _loss(series: Series, rule: Training | None) -> Iterator[Reason]:
         yield unknown("no-steps")
     elif rule is None:
         yield unknown("no-rule")
-    elif len(losses) < rule.least:
-        yield unknown("few-steps", count=len(losses), least=rule.least)
-    elif max(losses) == min(losses):
-        yield failed("stuck", count=len(losses), loss=f"{losses[0]:g}")
     else:
-        yield _trend(losses, rule)
+        yield falls(losses, rule)
 
 
-def _trend(losses: list[float], rule: Training) -> Reason:
+def falls(losses: list[float], rule: Training) -> Reason:
+    """Whether losses, all of them numbers and at least one, fall by a target's rule."""
+    if len(losses) < rule.least:
+        return unknown("few-steps", count=len(losses), least=rule.least)
+    if max(losses) == min(losses):
+        return failed("stuck", count=len(losses), loss=f"{losses[0]:g}")
     some = max(int(len(losses) * rule.share), 1)
     first, last = median(losses[:some]), median(losses[-some:])
     values = {"first": f"{first:.4g}", "last": f"{last:.4g}", "share": f"{rule.share:.0%}"}

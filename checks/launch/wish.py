@@ -79,13 +79,15 @@ def wish(  # noqa: PLR0913, PLR0917 - one parameter a flag
 def filled(wish: Wish) -> tuple[Levels, list[Filled]]:
     """The recipes that a wish asks for, in their order.
 
-    Raises PaddockError `unknown-level`, `unknown-recipe`, `degrees`.
+    Raises PaddockError `unknown-level`, `no-program`, `unknown-recipe`, `degrees`.
     """
     known = levels(wish.target)
     of = [one for one in known.recipes if wish.level in ("all", one.level)] if known else []
     if known is None or not of:
-        own = {one.level for one in known.recipes} if known else set()
-        raise unknown_name("unknown-level", wish.level, [*sorted({*LEVELS, *own}), "all"])
+        own = sorted({one.level for one in known.recipes}) if known else []
+        if wish.level in (*own, *LEVELS, "all"):
+            raise PaddockError("no-program", level=wish.level, target=wish.target)
+        raise unknown_name("unknown-level", wish.level, [*own, "all"])
     recipes = [one for one in of if wish.recipe in ("", one.name)]
     if not recipes:
         raise unknown_name("unknown-recipe", wish.recipe, [one.name for one in of])
@@ -123,10 +125,10 @@ def _refuse_unused(recipe: Recipe, wish: Wish) -> None:
 
 
 def refuse_mixed(given: Mapping[str, object]) -> None:
-    """Raises PaddockError `flags-apart` where `--diagnose` stands beside what starts something."""
-    others = [flag for flag, value in given.items() if value and flag != "--diagnose"]
-    if given.get("--diagnose") and others:
-        raise PaddockError("flags-apart", one="--diagnose", other=others[0])
+    """Raises PaddockError `flags-apart` where the first of these flags stands beside another."""
+    flags = [flag for flag, value in given.items() if value]
+    if flags[1:] and flags[0] == next(iter(given)):
+        raise PaddockError("flags-apart", one=flags[0], other=flags[1])
 
 
 def _open(table: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:

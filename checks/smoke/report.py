@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from checks.smoke.demands import demanded
 from checks.smoke.process import Ended
 from checks.smoke.proof import counters, elsewhere, last, native_of, stand_in
-from checks.smoke.settings import Level
+from checks.smoke.settings import Level, Smoke
 from provision.facts.command import signal_name
 from provision.words import text
 
@@ -31,6 +32,7 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     Paddle ran in their place; without `counted` the plugin does not tell the first. `stand_in` says
     that no card computed, None where that is not so. `skipped` says what did not apply, and why.
     `log` has the last lines that a failing probe wrote, `series` what was measured step by step.
+    Level `perf` counts fallbacks while it warms up only: Paddle's log would slow down the rest.
     """
 
     level: Level
@@ -63,11 +65,13 @@ class SmokeReport(msgspec.Struct, frozen=True, kw_only=True):
         return [one.level for one in self.levels if not one.passed]
 
 
-def judge(level: Level, device: str, probes: Sequence[Ended]) -> LevelReport:
+def judge(
+    level: Level, device: str, probes: Sequence[Ended], settings: Smoke | None = None
+) -> LevelReport:
     """A level's report from how its probes ended.
 
-    A level passes when all its checks passed, each probe ran to its end, and every result was on
-    the device, which its plugin's own counters confirm.
+    A level passes when all its checks passed, each probe ran to its end, every result was on the
+    device, which its plugin's own counters confirm, and the figures are as `settings` demand.
     """
     checks = tuple(check for ended in probes for check in all_checks(ended, device))
     native, fallback, places = Counter[str](), Counter[str](), Counter[str]()
@@ -81,6 +85,9 @@ def judge(level: Level, device: str, probes: Sequence[Ended]) -> LevelReport:
         figures |= {e["name"]: e["value"] for e in ended.events if e["event"] == "figure"}
         series |= {e["name"]: e["values"] for e in ended.events if e["event"] == "series"}
         skipped |= {e["name"]: e["reason"] for e in ended.events if e["event"] == "skipped"}
+    if settings and all(check.passed for check in checks):  # else figures may be missing
+        checks += tuple(Check(one.name, one.error is None, one.detail, error=one.error)
+                        for one in demanded(level, settings, figures, series))  # fmt: skip
     passed = bool(checks) and all(check.passed for check in checks)
     return LevelReport(
         level=level, device=", ".join(sorted(places)), passed=passed, checks=checks,

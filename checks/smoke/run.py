@@ -24,6 +24,9 @@ SCRIPTS: dict[Level, tuple[str, ...]] = {
     "device": ("device.py",),
     "ops": ("ops.py",),
     "model": ("model.py", "tiny_llama.py"),
+    "train": ("train.py",),
+    "deploy": ("deploy.py",),
+    "perf": ("perf.py",),
 }
 
 
@@ -35,14 +38,16 @@ class Job(NamedTuple):
     limit: float
 
 
-def levels_of(name: str, known: Sequence[Level] = LEVELS) -> tuple[Level, ...]:
+def levels_of(
+    name: str, known: Sequence[Level] = LEVELS, programs: Sequence[str] = ()
+) -> tuple[Level, ...]:
     """The levels that a name stands for; `all` for every one that is known.
 
-    Raises PaddockError `unknown-level`.
+    Raises PaddockError `unknown-level`, which also names those that `programs` run.
     """
     found = tuple(level for level in known if name in (level, "all"))
     if not found:
-        raise unknown_name("unknown-level", name, [*known, "all"])
+        raise unknown_name("unknown-level", name, [*dict.fromkeys([*known, *programs]), "all"])
     return found
 
 
@@ -85,7 +90,8 @@ def run_level(
     """Run the probes of one level and judge them."""
     limit, spec = settings.silence.limit(level), settings.spec()
     jobs = [Job(script, spec, limit) for script in SCRIPTS[level]]
-    return judge(level, device, [start(python, device, job, variables) for job in jobs])
+    ended = [start(python, device, job, variables) for job in jobs]
+    return judge(level, device, ended, settings)
 
 
 def start(python: Path, device: str, job: Job, variables: Mapping[str, str]) -> Ended:

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from checks.judge.levels import Training
 from provision.document import Table, read
 
-Level = Literal["device", "ops", "model"]
-LEVELS: tuple[Level, ...] = ("device", "ops", "model")
+Level = Literal["device", "ops", "model", "train", "deploy", "perf"]
+LEVELS: tuple[Level, ...] = ("device", "ops", "model", "train", "deploy", "perf")
 
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -28,10 +29,14 @@ class Silence(Table, frozen=True):
     model: Seconds
     source: str
     seen: str
+    train: Seconds | None = None
+    deploy: Seconds | None = None
+    perf: Seconds | None = None
 
     def limit(self, level: Level) -> float:
-        """The limit of one level, in seconds."""
-        return {"device": self.device, "ops": self.ops, "model": self.model}[level]
+        """The limit of one level of the target, in seconds."""
+        found: float = getattr(self, level)
+        return found
 
 
 class Tolerances(Table, frozen=True):
@@ -63,6 +68,55 @@ class Model(Table, frozen=True):
     seen: str
 
 
+class Train(Table, frozen=True):
+    """The training of level `train`. `agreement` is the relative difference of losses allowed.
+
+    `falls` is the rule of `checks/judge/training.py`; `alone` says why one process trains, not two.
+    """
+
+    steps: Annotated[int, msgspec.Meta(ge=4)]
+    learning_rate: Share
+    agreement: Share
+    alone: str
+    falls: Training
+    source: str
+    seen: str
+
+
+class Deploy(Table, frozen=True):
+    """Where the exported graph of level `deploy` is run; `reason` says why not on the device."""
+
+    on_device: bool
+    source: str
+    seen: str
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.on_device is bool(self.reason):
+            raise ValueError("`reason` belongs to `on_device = false`, and to nothing else")
+
+
+class Range(Table, frozen=True):
+    """Between which values a figure has to be, both included."""
+
+    figure: str
+    low: float
+    high: float
+    source: str
+    seen: str
+
+
+class Perf(Table, frozen=True):
+    """What level `perf` measures with: tokens of the prompt, prompts, tokens of the answer."""
+
+    prompt: Annotated[int, msgspec.Meta(ge=2)]
+    repeats: Annotated[int, msgspec.Meta(ge=3)]
+    tokens: Annotated[int, msgspec.Meta(ge=3)]
+    source: str
+    seen: str
+    ranges: tuple[Range, ...] = ()
+
+
 class Smoke(Table, frozen=True):
     """The smoke tests' limits and expectations for one target."""
 
@@ -73,20 +127,32 @@ class Smoke(Table, frozen=True):
     silence: Silence
     tolerance: Tolerances
     model: Model
+    train: Train | None = None
+    deploy: Deploy | None = None
+    perf: Perf | None = None
     ops_module: str = ""
     """The Python module of its fused operators; "" where it has none."""
     counted: bool = False
     """Whether its plugin tells what it has counted, and so has to confirm each run."""
 
+    def __post_init__(self) -> None:
+        for level in self.levels:
+            for table, part in (("$", self), ("silence", self.silence)):
+                if getattr(part, level, True) is None:
+                    raise ValueError(f"level `{level}` needs a `{level}` in `{table}`")
+
     def spec(self) -> dict[str, object]:
         """What a probe needs of this, as JSON values."""
         known = msgspec.to_builtins(self.tolerance)
         tolerance = {name: both for name, both in known.items() if name not in ("source", "seen")}
-        model = msgspec.to_builtins(self.model)
-        return {"tolerance": tolerance, "model": model, "ops_module": self.ops_module,
-                "counted": self.counted}  # fmt: skip
+        parts = ("model", "train", "deploy", "perf")
+        return {"tolerance": tolerance, "ops_module": self.ops_module, "counted": self.counted,
+                **{name: msgspec.to_builtins(getattr(self, name)) for name in parts}}  # fmt: skip
+
+
+_PARTS = (Silence, Tolerances, Model, Train, Training, Deploy, Perf, Range)
 
 
 def settings_of(folder: Path) -> Smoke:
     """The settings in a target's folder. Raises PaddockError as `read` does."""
-    return read(folder / "smoke.toml", Smoke, Silence, Tolerances, Model)
+    return read(folder / "smoke.toml", Smoke, *_PARTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from provision.progress import duration
@@ -28,14 +29,26 @@ def told(report: LevelReport) -> str:
     where = report.device or text("smoke.nowhere")
     if not report.passed:
         return text("smoke.some", failed=count - done, count=count, device=where)
+    return text(f"smoke.{report.level}", device=where, count=count, **_values(report))
+
+
+def _values(report: LevelReport) -> dict[str, str]:
+    """The figures in a level's sentence."""
     figures = report.figures
     if report.level == "ops":
         worst = max((v for k, v in figures.items() if k.endswith("float32")), default=0.0)
-        return text("smoke.ops", device=where, worst=f"{worst:.1e}")
+        return {"worst": f"{worst:.1e}"}
     if report.level == "model":
-        found, cpu = (f"{figures[f'perplexity_{k}']:.4f}" for k in ("device", "cpu"))
-        return text("smoke.model", device=where, found=found, cpu=cpu)
-    return text("smoke.device", device=where, count=count)
+        names = {"found": "perplexity_device", "cpu": "perplexity_cpu"}
+        return {name: f"{figures[figure]:.4f}" for name, figure in names.items()}
+    if report.level == "train":
+        return {end: f"{figures[f'loss_{end}']:.3f}" for end in ("first", "last")}
+    if report.level == "deploy":
+        return {"worst": f"{figures['largest_difference']:.1e}"}
+    if report.level == "perf":
+        first = 1000 * figures["first_token_seconds"]
+        return {"first": f"{first:.0f}", "speed": f"{figures['tokens_per_second']:.3g}"}
+    return {}
 
 
 def below(report: LevelReport) -> list[str]:
@@ -44,6 +57,8 @@ def below(report: LevelReport) -> list[str]:
     lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
     lines += [text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()]
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
+    if report.level == "perf":  # where fallbacks are not all counted
+        return [*lines, *_speeds(report.figures)]
     if native or fallback or not report.counted:
         often = sorted(report.fallback, key=lambda name: -report.fallback[name])[:SHOWN]
         names = ", ".join(often) or "-"
@@ -51,6 +66,16 @@ def below(report: LevelReport) -> list[str]:
         key = "smoke.kernels" if report.counted else "smoke.kernels-untold"
         lines.append(text(key, native=native, fallback=fallback, kernels=kernels, names=names))
     return lines
+
+
+def _speeds(figures: Mapping[str, float]) -> list[str]:
+    """What level `perf` measured beside its two speeds; nothing where it did not come so far."""
+    shares = {name: figures.get(f"{name}_spread") for name in ("first_token", "token")}
+    if "peak_bytes" not in figures or None in shares.values():
+        return []
+    load, memory = duration(figures["load_seconds"]), f"{figures['peak_bytes'] / (1 << 20):.0f}"
+    spreads = {name: f"{share:.0%}" for name, share in shares.items()}
+    return [text("smoke.perf.more", load=load, memory=memory, **spreads)]
 
 
 def text_lines(report: TextReport) -> list[str]:

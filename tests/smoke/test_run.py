@@ -22,9 +22,9 @@ SETTINGS = settings_of(FOLDER)
 
 
 def test_levels_by_name() -> None:
-    assert levels_of("all") == LEVELS == ("device", "ops", "model")
+    assert levels_of("all") == LEVELS == SETTINGS.levels
     assert levels_of("ops") == ("ops",)
-    with pytest.raises(PaddockError, match="device, ops, model, all; nearest: model"):
+    with pytest.raises(PaddockError, match=r"device, ops, model, train.*, all; nearest: model"):
         levels_of("modle")
 
 
@@ -114,7 +114,11 @@ def test_the_argument_is_no_proof_of_place(tmp_path: Path) -> None:
     report = run_smoke(python, "loopback", SETTINGS, levels=("device",))
     assert report.failed == ["device"]
     assert report.levels[0].device == "cpu"
-    assert run_smoke(lying_python(tmp_path, "loopback:0"), "loopback", SETTINGS).passed is True
+    python = lying_python(tmp_path, "loopback:0")
+    assert run_smoke(python, "loopback", SETTINGS, levels=("device",)).passed is True
+    assert run_smoke(python, "loopback", SETTINGS, levels=("train", "perf")).failed == [
+        "train", "perf"
+    ]  # fmt: skip
 
 
 def test_lines_of_a_level_that_passed() -> None:

@@ -59,6 +59,42 @@ def test_the_model_agrees_with_the_cpu_and_the_reference(stack: Path) -> None:
     assert report.fallback["matmul"] > 100
 
 
+def test_a_tiny_model_is_trained(stack: Path) -> None:
+    report = level(stack, "train")
+    assert report.passed, report
+    losses = report.series["loss"]
+    assert len(losses) == SETTINGS.train.steps if SETTINGS.train else False
+    assert report.figures["loss_last"] == losses[-1] < losses[0] - 1
+    assert report.figures["peak_bytes"] > 5e6
+    assert "CCLGetUniqueId" in report.skipped["two processes"]
+    assert {"resumed", "loss_falls"} <= {one.name for one in report.checks}
+
+
+def test_a_checkpoint_that_is_not_read_whole_is_noticed(stack: Path) -> None:
+    found = script(stack, "forgetful.py")
+    assert found["right"] == ""
+    assert "instead of" in found["weights"]
+    assert "instead of" in found["nothing"]
+
+
+def test_a_tiny_model_is_exported_and_run(stack: Path) -> None:
+    report = level(stack, "deploy")
+    assert report.passed, report
+    assert report.device == "loopback:0"
+    assert 0 < report.figures["largest_difference"] < 1e-5
+    assert "on the CPU" in report.skipped["prediction on loopback"]
+
+
+def test_speeds_are_measured(stack: Path) -> None:
+    report = level(stack, "perf")
+    assert report.passed, report
+    figures = report.figures
+    assert len(report.series["token_seconds"]) == 8
+    assert figures["tokens_per_second"] == pytest.approx(1 / figures["token_seconds"])
+    assert 0 < figures["token_seconds"] < figures["load_seconds"]
+    assert report.native["contiguous"] > 0
+
+
 @pytest.mark.parametrize("name", ["device", "ops"])
 def test_a_plugin_that_did_not_load_fails(stack: Path, tmp_path: Path, name: Level) -> None:
     report = level(stack, name, CUSTOM_DEVICE_ROOT=str(tmp_path))

@@ -43,7 +43,8 @@ class Plain:
         k, v = (paddle.repeat_interleave(x, shared, 2) for x in (k, v))
         q, k, v = (x.transpose([0, 2, 1, 3]) for x in (q, k, v))
         scores = paddle.matmul(q, k, transpose_y=True) * q.shape[-1] ** -0.5
-        hidden = paddle.triu(paddle.full(scores.shape[-2:], -1e9), 1)
+        rows, columns = scores.shape[-2:]  # of the newest queries, and of all keys
+        hidden = paddle.triu(paddle.full([rows, columns], -1e9), 1 + columns - rows)
         mixed = paddle.matmul(paddle.nn.functional.softmax(scores + hidden), v)
         return mixed.transpose([0, 2, 1, 3])
 
@@ -74,6 +75,21 @@ def half_turned(x: Tensor) -> Tensor:
     return paddle.concat([-second, first], -1)
 
 
+class Past:
+    """Keys and values [1, tokens, heads, size] of each block, for the tokens so far."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._kept: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def extend(self, block: str, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """All of a block's keys and values, the new ones at the end."""
+        if block in self._kept:
+            k, v = (paddle.concat(two, 1) for two in zip(self._kept[block], (k, v), strict=True))
+        self._kept[block] = k, v
+        return k, v
+
+
 class Llama:
     """The model's weights on the current default device, and how to run them."""
 
@@ -82,14 +98,15 @@ class Llama:
         self.kernels = kernels
         self.weights = {name: paddle.to_tensor(w) for name, w in model.weights.items()}
 
-    def logits(self, ids: Sequence[int]) -> Tensor:
-        """The scores [tokens, vocabulary] of what follows each token."""
-        w = self.weights
+    def logits(self, ids: Sequence[int], past: Past | None = None) -> Tensor:
+        """The scores [tokens, vocabulary] of what follows each token; `past` takes them in."""
+        w, past = self.weights, past or Past()
         x = paddle.nn.functional.embedding(paddle.to_tensor([ids]), w["token_embd.weight"])
-        angles = self._angles(len(ids))
+        angles = self._angles(past.length, len(ids))
         for layer in range(self.sizes.layers):
-            x = x + self._attention(f"blk.{layer}", x, angles)
+            x = x + self._attention(f"blk.{layer}", x, angles, past)
             x = x + self._feed_forward(f"blk.{layer}", x)
+        past.length += len(ids)
         x = self._norm("output_norm", x)
         head = w.get("output.weight", w["token_embd.weight"])  # absent where embeddings are tied
         return paddle.matmul(x[0], head, transpose_y=True)
@@ -100,7 +117,7 @@ class Llama:
     def _linear(self, name: str, x: Tensor) -> Tensor:
         return paddle.matmul(x, self.weights[f"{name}.weight"], transpose_y=True)
 
-    def _attention(self, block: str, x: Tensor, angles: Sequence[Tensor]) -> Tensor:
+    def _attention(self, block: str, x: Tensor, angles: Sequence[Tensor], past: Past) -> Tensor:
         batch, length = x.shape[:2]
         x = self._norm(f"{block}.attn_norm", x)
         heads = (self.sizes.heads, self.sizes.kv_heads, self.sizes.kv_heads)
@@ -109,7 +126,7 @@ class Llama:
             for name, n in zip("qkv", heads, strict=True)
         )
         q, k = self.kernels.rotate(q, k, *angles)
-        mixed = self.kernels.attend(q, k, v).reshape([batch, length, -1])
+        mixed = self.kernels.attend(q, *past.extend(block, k, v)).reshape([batch, length, -1])
         return self._linear(f"{block}.attn_output", mixed)
 
     def _feed_forward(self, block: str, x: Tensor) -> Tensor:
@@ -117,11 +134,11 @@ class Llama:
         gate = paddle.nn.functional.silu(self._linear(f"{block}.ffn_gate", x))
         return self._linear(f"{block}.ffn_down", gate * self._linear(f"{block}.ffn_up", x))
 
-    def _angles(self, length: int) -> list[Tensor]:
+    def _angles(self, start: int, length: int) -> list[Tensor]:
         """Cosines and sines [length, size of a head] of rotary embedding by halves."""
         size = self.weights["blk.0.attn_q.weight"].shape[0] // self.sizes.heads
         speeds = self.sizes.rope_base ** (-np.arange(0, size, 2, dtype="float64") / size)
-        turns = np.outer(np.arange(length), np.concatenate([speeds, speeds]))
+        turns = np.outer(np.arange(start, start + length), np.concatenate([speeds, speeds]))
         return [paddle.to_tensor(f(turns).astype("float32")) for f in (np.cos, np.sin)]
 
 
