@@ -7,6 +7,7 @@ no network but the host's. It sees three cards of an S60.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 from tests.lab.needs import needs, succeeds
 
 IMAGE = "busy:1"
+_NUMBERS = itertools.count()
 # Starts the engine, and for each line on standard input kills it and starts it anew.
 _SERVE = """
 set -e
@@ -31,7 +33,7 @@ for name in gcu0 gcu1 gcu2 gcuctl; do cp -a /dev/null "/run/dev/$name"; done
 mount --bind /run/dev /dev
 serve() {
     dockerd --data-root "$1/data/root" --exec-root /run/engine --pidfile /run/engine.pid \
-        --host "unix://$1/docker.sock" --bridge none --iptables=false --ip-forward=false \
+        --host "unix://$1/docker.sock" --bridge "$3" --iptables=false --ip-forward=false \
         --containerd-namespace lab --containerd-plugins-namespace lab-plugins >> "$1/log" 2>&1 &
 }
 serve "$1"
@@ -82,15 +84,29 @@ class Engine:
 
 
 @contextlib.contextmanager
+def _bridge() -> Iterator[str]:
+    """A bridge of its own: an engine that has none takes that of the usual engine away."""
+    number = os.getpid() * 10 + next(_NUMBERS)
+    name = f"pdk{number}"
+    ip = ["busybox", "ip"]
+    subprocess.run([*ip, "link", "add", name, "type", "bridge"], check=True)
+    try:
+        subprocess.run([*ip, "addr", "add", f"10.253.{number % 250}.1/24", "dev", name], check=True)
+        yield name
+    finally:
+        subprocess.run([*ip, "link", "del", name], check=True)
+
+
+@contextlib.contextmanager
 def engine(size: str = "300m") -> Iterator[Engine]:
     """An engine with so much space; it and all its containers are gone after."""
     needs(os.geteuid() == 0, "root, for an engine of its own")
     needs(shutil.which("dockerd") is not None, "dockerd (Debian: docker.io)")
-    with tempfile.TemporaryDirectory(prefix="paddock-engine-") as folder:
+    with tempfile.TemporaryDirectory(prefix="paddock-engine-") as folder, _bridge() as bridge:
         # It ends with these tests, whatever ends them.
         argv = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork",
                 "--kill-child", "--mount-proc",
-                "sh", "-c", _SERVE, "sh", folder, size]  # fmt: skip
+                "sh", "-c", _SERVE, "sh", folder, size, bridge]  # fmt: skip
         with subprocess.Popen(argv, stdin=subprocess.PIPE, text=True,
                               start_new_session=True) as process:  # fmt: skip
             try:
