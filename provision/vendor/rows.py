@@ -26,12 +26,12 @@ class Package(Table, frozen=True):
     `files` are its names, those whose pins the release has (and that of `only_with`), the usual one
     first; `archives` are what it may be packed in. One of `shows` (a file with a line
     `key`=VERSION or `key` : VERSION), `module` (a kernel module's version) and `distribution` (of
-    Python) tells the version that `pin` wants. `remove` is what removes it: a script, by its path, and its arguments,
-    or the flags with which the package itself does. `reboot` is a pattern of what the installer
-    prints where the machine has to start anew; with `headers` it builds its modules for a kernel
-    for which it brings none, from the headers of that; `sourced` is a script that has to be sourced
-    before it runs; `limit` is when it counts as hung, in
-    seconds. `sha256` has the digests that are published, by file name.
+    Python) tells the version that `pin` wants. `remove` is what removes it: a script, by its path,
+    and its arguments, or the flags with which the package itself does. `reboot` is a pattern of
+    what the installer prints where the machine has to start anew; with `headers` it builds its
+    modules for a kernel for which it brings none, from the headers of that; `sourced` is a script
+    that has to be sourced before it runs; `limit` is when it counts as hung, in seconds. `sha256`
+    has the digests that are published, by file name.
     """
 
     files: list[FileName]
