@@ -76,6 +76,8 @@ def _tables(settings: Smoke, level: Level) -> Iterator[tuple[str, msgspec.Struct
     own = getattr(settings, level, None)
     if isinstance(own, msgspec.Struct):
         yield level, own
+    if level == "ops" and settings.latency:
+        yield "latency", settings.latency
     if level == "train" and settings.train:
         yield "train.falls", settings.train.falls
     if level == "perf" and settings.perf:

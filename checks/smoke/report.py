@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from checks.smoke.demands import demanded
+from checks.smoke.demands import Demand, demanded
 from checks.smoke.process import Ended
 from checks.smoke.proof import counters, elsewhere, last, native_of, stand_in
 from checks.smoke.settings import Level, Smoke
@@ -66,14 +66,19 @@ class SmokeReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(
-    level: Level, device: str, probes: Sequence[Ended], settings: Smoke | None = None
+    level: Level,
+    device: str,
+    probes: Sequence[Ended],
+    settings: Smoke | None = None,
+    before: Sequence[Demand] = (),
 ) -> LevelReport:
-    """A level's report from how its probes ended.
+    """A level's report from how its probes ended, after what was asked `before` they started.
 
     A level passes when all its checks passed, each probe ran to its end, every result was on the
     device, which its plugin's own counters confirm, and the figures are as `settings` demand.
     """
-    checks = tuple(check for ended in probes for check in all_checks(ended, device))
+    checks = tuple(map(_asked, before))
+    checks += tuple(check for ended in probes for check in all_checks(ended, device))
     native, fallback, places = Counter[str](), Counter[str](), Counter[str]()
     figures: dict[str, float] = {}
     series: dict[str, list[float]] = {}
@@ -86,8 +91,7 @@ def judge(
         series |= {e["name"]: e["values"] for e in ended.events if e["event"] == "series"}
         skipped |= {e["name"]: e["reason"] for e in ended.events if e["event"] == "skipped"}
     if settings and all(check.passed for check in checks):  # else figures may be missing
-        checks += tuple(Check(one.name, one.error is None, one.detail, error=one.error)
-                        for one in demanded(level, settings, figures, series))  # fmt: skip
+        checks += tuple(map(_asked, demanded(level, settings, figures, series)))
     passed = bool(checks) and all(check.passed for check in checks)
     return LevelReport(
         level=level, device=", ".join(sorted(places)), passed=passed, checks=checks,
@@ -98,6 +102,11 @@ def judge(
         stand_in=next(filter(None, (stand_in(ended.events, device) for ended in probes)), None),
         series=series,
     )  # fmt: skip
+
+
+def _asked(demand: Demand) -> Check:
+    """A demand as a check."""
+    return Check(demand.name, demand.error is None, demand.detail, error=demand.error)
 
 
 def all_checks(ended: Ended, device: str) -> list[Check]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from checks.smoke import tiny
 from checks.smoke.process import Ended, run_probe
 from checks.smoke.report import Check, LevelReport, SmokeReport, judge
 from checks.smoke.settings import LEVELS, Level, Smoke, settings_of
@@ -87,11 +88,14 @@ def run_smoke(  # noqa: PLR0913, PLR0917 (of these, four have defaults)
 def run_level(
     python: Path, device: str, settings: Smoke, level: Level, variables: Mapping[str, str]
 ) -> LevelReport:
-    """Run the probes of one level and judge them."""
-    limit, spec = settings.silence.limit(level), settings.spec()
+    """Run the probes of one level and judge them. None starts where the level cannot fit."""
+    before = tiny.fits(settings.target, level)
+    limit, spec = settings.silence.limit(level), {**settings.spec(), "tiny": tiny.spec()}
     jobs = [Job(script, spec, limit) for script in SCRIPTS[level]]
+    if any(one.error for one in before):
+        jobs = []
     ended = [start(python, device, job, variables) for job in jobs]
-    return judge(level, device, ended, settings)
+    return judge(level, device, ended, settings, before)
 
 
 def start(python: Path, device: str, job: Job, variables: Mapping[str, str]) -> Ended:

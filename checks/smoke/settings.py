@@ -117,6 +117,22 @@ class Perf(Table, frozen=True):
     ranges: tuple[Range, ...] = ()
 
 
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Latency(Table, frozen=True):
+    """How level `ops` measures the fused operators: calls before and while it does, and sizes."""
+
+    warm_up: Count
+    repeats: Annotated[int, msgspec.Meta(ge=3)]
+    tokens: Count
+    heads: Count
+    kv_heads: Count
+    size: Count
+    source: str
+    seen: str
+
+
 class Smoke(Table, frozen=True):
     """The smoke tests' limits and expectations for one target."""
 
@@ -130,6 +146,7 @@ class Smoke(Table, frozen=True):
     train: Train | None = None
     deploy: Deploy | None = None
     perf: Perf | None = None
+    latency: Latency | None = None
     ops_module: str = ""
     """The Python module of its fused operators; "" where it has none."""
     counted: bool = False
@@ -145,12 +162,12 @@ class Smoke(Table, frozen=True):
         """What a probe needs of this, as JSON values."""
         known = msgspec.to_builtins(self.tolerance)
         tolerance = {name: both for name, both in known.items() if name not in ("source", "seen")}
-        parts = ("model", "train", "deploy", "perf")
+        parts = ("model", "train", "deploy", "perf", "latency")
         return {"tolerance": tolerance, "ops_module": self.ops_module, "counted": self.counted,
                 **{name: msgspec.to_builtins(getattr(self, name)) for name in parts}}  # fmt: skip
 
 
-_PARTS = (Silence, Tolerances, Model, Train, Training, Deploy, Perf, Range)
+_PARTS = (Silence, Tolerances, Model, Train, Training, Deploy, Perf, Range, Latency)
 
 
 def settings_of(folder: Path) -> Smoke:

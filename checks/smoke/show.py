@@ -55,7 +55,10 @@ def below(report: LevelReport) -> list[str]:
     """The lines below a level's own: failures with the log's end, or what ran where."""
     lines = [f"x {c.name}: {c.error}" for c in report.checks if not c.passed]
     lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
+    lines += [c.detail for c in report.checks if c.name == "fits" and c.passed]
     lines += [text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()]
+    if report.level == "ops" and "attention_ms" in report.figures:
+        lines.append(text("smoke.ops.latency", **_latencies(report.figures)))
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
     if report.level == "perf":  # where fallbacks are not all counted
         return [*lines, *_speeds(report.figures)]
@@ -66,6 +69,12 @@ def below(report: LevelReport) -> list[str]:
         key = "smoke.kernels" if report.counted else "smoke.kernels-untold"
         lines.append(text(key, native=native, fallback=fallback, kernels=kernels, names=names))
     return lines
+
+
+def _latencies(figures: Mapping[str, float]) -> dict[str, str]:
+    """Each fused operator's time beside that of its plain form, such as `0.12 (0.5)`."""
+    names = ("rms_norm", "rotary", "attention")
+    return {n: f"{figures[f'{n}_ms']:.3g} ({figures[f'{n}_plain_ms']:.3g})" for n in names}
 
 
 def _speeds(figures: Mapping[str, float]) -> list[str]:

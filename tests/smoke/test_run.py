@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from checks.fit.cards import Card
+from checks.smoke import tiny
 from checks.smoke.report import LevelReport, judge
 from checks.smoke.run import LEVELS, PROBES, SCRIPTS, levels_of, run_smoke, settings_of
 from checks.smoke.settings import Level
@@ -121,6 +123,31 @@ def test_the_argument_is_no_proof_of_place(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("level", ["train", "deploy"])
+def test_what_cannot_fit_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: Level
+) -> None:
+    python = lying_python(tmp_path, "loopback:0")
+    small = Card(name="small", target="loopback", mib=1, source="", seen="", shared=True)
+    monkeypatch.setattr(tiny, "cards_of", lambda *_: [small])
+    report = run_smoke(python, "loopback", SETTINGS, levels=(level,)).levels[0]
+    assert [one.name for one in report.checks] == ["fits"]
+    assert "does not fit" in str(report.checks[0].error)
+    assert "x fits" in level_lines(report)[1]
+
+
+def test_memory_that_cannot_be_read_is_no_reason_not_to_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unread(*_: object) -> list[Card]:
+        raise PaddockError("memory-unread")
+
+    monkeypatch.setattr(tiny, "cards_of", unread)
+    [found] = tiny.fits("loopback", "train")
+    assert found.error is None and found.detail
+    assert tiny.fits("loopback", "device") == []
+
+
 def test_lines_of_a_level_that_passed() -> None:
     first, *more = level_lines(judge("device", "loopback", [ended(good())]))
     assert first.split()[0] == "device"
@@ -146,6 +173,10 @@ def test_lines_of_the_model_and_the_operators_have_their_figures() -> None:
     assert "ppl 16.3241, cpu 16.3241" in level_lines(report)[0]
     report = msgspec.structs.replace(model_report(rms_norm_float32=2.4e-7), level="ops")
     assert "2.4e-07" in level_lines(report)[0]
+    times = {f"{one}_{end}": 0.125 for one in ("rms_norm", "rotary", "attention")
+             for end in ("ms", "plain_ms")}  # fmt: skip
+    report = msgspec.structs.replace(report, figures=times | {"rotary_plain_ms": 5.163})
+    assert any("RMSNorm 0.125 (0.125), RoPE 0.125 (5.16)" in line for line in level_lines(report))
 
 
 def test_durations() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import paddle
 from report import Report, require
 from target import Array, Target, arguments
-from tiny_llama import IDS, build
+from tiny_llama import build, draw
 
 GRAPHS = (".json", ".pdmodel")  # as PIR, which Paddle 3 writes, and as before
 WEIGHTS = ".pdiparams"
@@ -20,18 +20,19 @@ WEIGHTS = ".pdiparams"
 class Run:
     """The level's checks; each leaves what the next ones need."""
 
-    def __init__(self, target: Target, folder: Path, wanted: dict[str, Any]) -> None:
-        self.target, self.base, self.wanted = target, folder / "exported" / "model", wanted
+    def __init__(self, target: Target, folder: Path, spec: dict[str, Any]) -> None:
+        self.target, self.base = target, folder / "exported" / "model"
+        self.tiny, self.wanted, self.ids = spec["tiny"], spec["deploy"], draw(spec["tiny"])
         self.model: Any = None
         self.dynamic: Array = None
         self.static: Array = None
 
     def dynamic_result(self) -> str:
         """What the model says on the device, step by step."""
-        self.model = build(None)
+        self.model = build(self.tiny)
         self.model.eval()
         with paddle.no_grad():
-            found = self.model(input_ids=paddle.to_tensor(IDS))
+            found = self.model(input_ids=paddle.to_tensor(self.ids))
         self.dynamic = self.target.read(found[0] if isinstance(found, tuple) else found)
         return f"scores {list(self.dynamic.shape)}"
 
@@ -53,7 +54,7 @@ class Run:
         if self.wanted["on_device"]:
             config.enable_custom_device(self.target.device, 0)
         engine = paddle.inference.create_predictor(config)
-        engine.get_input_handle(engine.get_input_names()[0]).copy_from_cpu(IDS)
+        engine.get_input_handle(engine.get_input_names()[0]).copy_from_cpu(self.ids)
         engine.run()
         self.static = engine.get_output_handle(engine.get_output_names()[0]).copy_to_cpu()
         return f"scores {list(self.static.shape)} from {graph.name}"
@@ -72,7 +73,7 @@ def main() -> None:
     given, spec = arguments(__doc__ or "")
     report = Report(given.out)
     target, wanted = Target(given.device, spec, report), spec["deploy"]
-    run = Run(target, given.out.parent, wanted)
+    run = Run(target, given.out.parent, spec)
     checks = (target.select, run.dynamic_result, run.exported, run.predicted, run.as_dynamic)
     if all(report.check(check.__name__, check) for check in checks):
         if not wanted["on_device"]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import formulas
+import latency
 import numpy as np
 import paddle
 from report import Report, require
@@ -40,9 +42,15 @@ class Case:
 
     def draw(self, *shape: int) -> tuple[Any, Array]:
         """A random tensor of the dtype that wants a gradient, and its values in float64."""
-        made = paddle.to_tensor(self._random.standard_normal(shape)).astype(self.dtype).detach()
+        drawn = paddle.to_tensor(self._random.standard_normal(shape)).astype(self.dtype)
+        made = self.laid_out(drawn).detach()
         made.stop_gradient = False
         return made, values(made).astype("float64")
+
+    @staticmethod
+    def laid_out(tensor: Any) -> Any:
+        """The tensor as it lies in memory for this case."""
+        return tensor
 
     def compare(self, results: Sequence[Any], wanted: Sequence[Array]) -> None:
         """Check the place, dtype and values of results. Raises AssertionError."""
@@ -51,6 +59,19 @@ class Case:
                 raise AssertionError(f"{result.dtype} instead of {self.dtype}")
             found = self.target.read(result).astype("float64")
             self.worst = max(self.worst, self.target.close(found, formula, self.dtype))
+
+
+class Strided(Case):
+    """The same with inputs whose axes lie in memory in reverse: no kernel may take them as rows."""
+
+    @staticmethod
+    def laid_out(tensor: Any) -> Any:
+        """See Case."""
+        back = list(reversed(range(tensor.ndim)))
+        made = tensor.transpose(back).contiguous().transpose(back)
+        several = [size for size in tensor.shape if size > 1]
+        require(len(several) < 2 or not made.is_contiguous(), "the device made it contiguous")  # noqa: PLR2004
+        return made
 
 
 def rms_norm(case: Case, ops: Any) -> None:
@@ -93,10 +114,9 @@ def attention(case: Case, ops: Any) -> None:
         case.compare([q.grad, k.grad, v.grad], back)
 
 
-def check(target: Target, ops: Any, run: Callable[[Case, Any], None], dtype: str) -> str:
+def check(target: Target, ops: Any, run: Callable[[Case, Any], None], name: str, case: Case) -> str:
     """One operator in one dtype; it must have run natively in both directions."""
     before = ops.counts()
-    case = Case(target, dtype, seed=1)
     run(case, ops)
     risen = {name: n - before.get(name, 0) for name, n in ops.counts().items()}
     ran = sorted(name for name, n in risen.items() if n > 0)
@@ -105,8 +125,8 @@ def check(target: Target, ops: Any, run: Callable[[Case, Any], None], dtype: str
         len(forward) == 1, f"ran natively: {ran or 'nothing'}, not an operator and its gradient"
     )
     target.report.write("ran", kernels={name: risen[name] for name in ran})
-    target.report.write("figure", name=f"{run.__name__}_{dtype}", value=case.worst)
-    return f"largest error {case.worst:.1e}"
+    target.report.write("figure", name=name, value=case.worst)
+    return f"largest error {case.worst:.1e}; ran: {', '.join(ran)}"
 
 
 def main() -> None:
@@ -121,11 +141,15 @@ def main() -> None:
         return str(spec["ops_module"])
 
     if report.check("select", target.select) and report.check("loaded", load):
-        for run in (rms_norm, rotary, attention):
+        for kind, run in product((Case, Strided), (rms_norm, rotary, attention)):
+            layout = "" if kind is Case else "strided_"
             for dtype in spec["tolerance"]:
-                name = f"{run.__name__}_{dtype}"
-                report.check(name, partial(check, target, loaded[0], run, dtype))
+                name, case = f"{run.__name__}_{layout}{dtype}", kind(target, dtype, seed=1)
+                report.check(name, partial(check, target, loaded[0], run, name, case))
                 target.prove()
+        if spec["latency"]:
+            report.check("latency", lambda: latency.measure(target, loaded[0], spec["latency"]))
+            target.prove()
     report.write("end")
 
 

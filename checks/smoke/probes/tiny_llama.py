@@ -11,38 +11,32 @@ from typing import Any
 import numpy as np
 import paddle
 from report import Report, require
-from target import Array, Target, arguments, on_cpu, place, values
+from target import Array, Target, Tensor, arguments, on_cpu, place, values
 
-SIZES = {
-    "vocab_size": 2000,
-    "hidden_size": 64,
-    "intermediate_size": 128,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 64,
-}
-IDS = np.random.default_rng(0).integers(0, SIZES["vocab_size"], (2, 48))
 # Paddle 3.3.1 computes the gradient of an embedding on the CPU where a device has no kernel for it,
 # and does not move it back. The values are right, so only its place is excused.
 STRAY = "llama.embed_tokens.weight"
 
 
-def build(state: dict[str, Array] | None) -> Any:
+def build(spec: dict[str, Any], state: dict[str, Array] | None = None) -> Any:
     """The model on the default device: from seed 0, or with the weights of another."""
     from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM
 
     paddle.seed(0)
-    model = LlamaForCausalLM(LlamaConfig(**SIZES, use_flash_attention=False))
+    model = LlamaForCausalLM(LlamaConfig(**spec["config"], use_flash_attention=False))
     if state is not None:
         for name, weight in model.state_dict().items():
             weight.set_value(state[name])
     return model
 
 
-def step(model: Any) -> dict[str, Any]:
+def draw(spec: dict[str, Any]) -> Array:
+    """Token ids for it, always the same."""
+    return np.random.default_rng(0).integers(0, spec["config"]["vocab_size"], spec["shape"])
+
+
+def step(model: Any, ids: Tensor) -> dict[str, Any]:
     """The loss of predicting the ids, and the gradients of all weights by their names."""
-    ids = paddle.to_tensor(IDS)
     loss = model(input_ids=ids, labels=ids)[0]
     loss.backward()
     gradients = {name: weight.grad for name, weight in model.named_parameters()}
@@ -52,22 +46,23 @@ def step(model: Any) -> dict[str, Any]:
 class Run:
     """The level's checks; each leaves what the next one needs."""
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    def __init__(self, target: Target, spec: dict[str, Any]) -> None:
+        self.target, self.spec = target, spec
         self.state: dict[str, Array] = {}
         self.wanted: dict[str, Array] = {}
 
     def paddlenlp_on_cpu(self) -> str:
         """The model runs on the CPU, to compare with."""
         with on_cpu():
-            model = build(None)
+            model = build(self.spec)
             self.state = {name: values(w) for name, w in model.state_dict().items()}
-            self.wanted = {name: values(result) for name, result in step(model).items()}
+            found = step(model, paddle.to_tensor(draw(self.spec)))
+            self.wanted = {name: values(result) for name, result in found.items()}
         return f"loss {float(self.wanted['loss']):.6f}, {len(self.state)} weights"
 
     def paddlenlp_on_device(self) -> str:
         """Loss and gradients on the device are the CPU's."""
-        found = step(build(self.state))
+        found = step(build(self.spec, self.state), paddle.to_tensor(draw(self.spec)))
         require(found.keys() == self.wanted.keys(), f"other results: {sorted(found)}")
         strays = [name for name in found if name == STRAY and place(found[name]) == "cpu"]
         read = {n: values(r) if n in strays else self.target.read(r) for n, r in found.items()}
@@ -86,7 +81,7 @@ def main() -> None:
     if importlib.util.find_spec("paddlenlp") is None:
         report.write("skipped", name="paddlenlp", reason="not installed")
     else:
-        run = Run(target)
+        run = Run(target, spec["tiny"])
         checks = (target.select, run.paddlenlp_on_cpu, run.paddlenlp_on_device)
         if all(report.check(check.__name__, check) for check in checks):
             target.prove()

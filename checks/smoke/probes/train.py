@@ -13,7 +13,7 @@ from typing import Any
 import paddle
 from report import Report, require
 from target import Array, Target, Tensor, arguments, on_cpu, values
-from tiny_llama import IDS, build
+from tiny_llama import build, draw
 
 # Names as in a fresh process: by them the optimizer finds its states in a checkpoint.
 fresh_names = paddle.utils.unique_name.guard
@@ -22,14 +22,13 @@ fresh_names = paddle.utils.unique_name.guard
 class Learner:
     """The tiny model and its optimizer on the default device."""
 
-    def __init__(self, rate: float, state: dict[str, Array] | None) -> None:
-        self.model = build(state)
+    def __init__(self, tiny: dict[str, Any], rate: float, state: dict[str, Array] | None) -> None:
+        self.model, self.ids = build(tiny, state), paddle.to_tensor(draw(tiny))
         self.optimizer = paddle.optimizer.AdamW(rate, parameters=self.model.parameters())
 
     def step(self) -> Tensor:
         """The loss before one step of AdamW on the same ids each time."""
-        ids = paddle.to_tensor(IDS)
-        loss = self.model(input_ids=ids, labels=ids)[0]
+        loss = self.model(input_ids=self.ids, labels=self.ids)[0]
         loss.backward()
         self.optimizer.step()
         self.optimizer.clear_grad()
@@ -49,16 +48,21 @@ class Learner:
 class Run:
     """The level's checks; each leaves what the next ones need."""
 
-    def __init__(self, target: Target, folder: Path, wanted: dict[str, Any]) -> None:
-        self.target, self.folder, self.wanted = target, folder, wanted
-        self.half = wanted["steps"] // 2
+    def __init__(self, target: Target, folder: Path, spec: dict[str, Any]) -> None:
+        self.target, self.folder, self.tiny, self.wanted = (
+            target,
+            folder,
+            spec["tiny"],
+            spec["train"],
+        )
+        self.half = self.wanted["steps"] // 2
         self.state: dict[str, Array] = {}
         self.cpu: list[float] = []
         self.losses: list[float] = []
 
     def learner(self) -> Learner:
         """A learner with the weights that the CPU started from."""
-        return Learner(self.wanted["learning_rate"], self.state or None)
+        return Learner(self.tiny, self.wanted["learning_rate"], self.state or None)
 
     def on_cpu(self) -> str:
         """The CPU's losses, to compare with."""
@@ -77,7 +81,8 @@ class Run:
             self.losses = self.losses_of(learner, self.half, watch)
             learner.save(self.folder)
             self.losses += self.losses_of(learner, self.wanted["steps"] - self.half, watch)
-        report = self.target.report
+        report, peak = self.target.report, paddle.device.max_memory_allocated
+        report.write("figure", name="peak_bytes", value=peak(f"{self.target.device}:0"))
         report.write("series", name="loss", values=self.losses)
         report.write("figure", name="loss_first", value=self.losses[0])
         report.write("figure", name="loss_last", value=self.losses[-1])
@@ -142,13 +147,11 @@ def main() -> None:
     given, spec = arguments(__doc__ or "")
     report = Report(given.out)
     target = Target(given.device, spec, report)
-    run = Run(target, given.out.parent, spec["train"])
+    run = Run(target, given.out.parent, spec)
     needed = (target.select, run.on_cpu, run.on_device)
     if all(report.check(check.__name__, check) for check in needed):
         for check in (run.as_cpu, run.resumed):
             report.check(check.__name__, check)
-        peak = paddle.device.max_memory_allocated(f"{given.device}:0")
-        report.write("figure", name="peak_bytes", value=peak)
         report.write("skipped", name="two processes", reason=spec["train"]["alone"])
         target.prove()
     report.write("end")

@@ -17,8 +17,13 @@ from report import Report
 from target import Target
 from train import Learner, Run
 
-WANTED = {"steps": 4, "learning_rate": 1e-3, "agreement": 1e-4}
-SPEC: dict[str, Any] = {"tolerance": {}, "counted": True}
+CONFIG = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1,
+          "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 100,
+          "max_position_embeddings": 16}  # fmt: skip
+SPEC: dict[str, Any] = {
+    "tolerance": {}, "counted": True, "tiny": {"config": CONFIG, "shape": [2, 16]},
+    "train": {"steps": 6, "learning_rate": 1e-2, "agreement": 1e-4},
+}  # fmt: skip
 
 
 def said(run: Run) -> str:
@@ -40,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         target = Target("loopback", SPEC, Report(Path(folder) / "out.jsonl"))
         target.select()
-        run = Run(target, Path(folder), WANTED)
+        run = Run(target, Path(folder), SPEC)
         run.on_cpu()
         run.on_device()
         found = {"right": said(run)}
