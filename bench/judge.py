@@ -43,10 +43,11 @@ def _write(path: Path) -> None:
 
 
 def _line(n: int) -> str:
+    clock = f"08:{n // 60 % 60:02d}:{n % 60:02d}"
     if n % 10:
-        return f"I0309 08:{n // 60 % 60:02d}:{n % 60:02d}.{n % 997:06d} 42 stream.cc:{n % 997}] wait {n}\n"
+        return f"I0309 {clock}.{n % 997:06d} 42 stream.cc:{n % 997}] wait {n}\n"
     loss = 2.4 - (n % 10_000_000) * 1e-7
     return (
-        f"[2026-03-09 08:{n // 60 % 60:02d}:{n % 60:02d},{n % 997:03d}] [    INFO] - loss: {loss:.8f},"
+        f"[2026-03-09 {clock},{n % 997:03d}] [    INFO] - loss: {loss:.8f},"
         f" learning_rate: 3e-06, global_step: {n}, interval_runtime: 20.0, ppl: 1.0\n"
     )

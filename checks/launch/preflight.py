@@ -110,7 +110,7 @@ def memory(asked: demand.Demand, target: str, mine: Sequence[cards.Card]) -> Fou
     if decisive.verdict == "no":
         change = " ".join(found.changes[0]) if found.changes else text("launch.pre.no-change")
         return Found([text("launch.pre.memory", change=change, **told)], notes)
-    notes.append(text(f"launch.note.memory-{decisive.verdict}", **told))
+    notes.append(text(f"launch.note.memory.{decisive.verdict}", **told))
     if not found.seen and worst.verdict == "no":
         lost = [one.card for one in found.verdicts if one.verdict == "no"]
         notes.append(text("launch.note.memory-some", cards=", ".join(lost)))
