@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.judge.logs import evaluation, text
 from tests.judge.small_model import small_model
 from tests.lab.boxes.box import Box, run_in
 from tests.lab.boxes.box import start as start_box
@@ -172,3 +173,63 @@ def test_what_is_wrong_before_is_told_and_nothing_starts(box: Box) -> None:
     for part in ("line 5", "line 6", "model.safetensors"):
         assert part in done.stderr + done.stdout
     assert box.shell("ls ~/.local/state/paddock/ascend910b/levels").returncode != 0
+
+
+GCU = f"{NLP}/llm/devices/gcu/llama"
+EVAL = f"{NLP}/slm/examples/benchmark/wiki_lambada"
+READY = f"""
+set -e
+mkdir -p ~/.local/share/paddock/envs {GCU}/wikitext-103 {EVAL} {ENV}/base
+touch {GCU}/wikitext-103/wiki.valid.tokens
+ln -s /opt/paddle ~/.local/share/paddock/envs/s60
+echo 'get_all_op_names = lambda: ["softmax_with_cross_entropy"]' >{ENV}/base/core.py
+cp {PROGRAMS}/eval.py {EVAL}/eval.py
+"""
+PPL = f"./paddock smoke --target s60 --level model --checkout {NLP} --json"
+
+
+@pytest.fixture(scope="module")
+def gcu(clone: Path) -> Iterator[Box]:
+    """A healthy box with S60 cards, the same things in it, and the lines of an evaluation."""
+    with start_box("s60", checkout=clone) as box:
+        done = box.shell(READY)
+        assert done.returncode == 0, done.stdout + done.stderr
+        run_in(box, f"cat >{EVAL}/lines <<'END'\n{text(evaluation()).decode()}END\n")
+        yield box
+
+
+def answer(box: Box, command: str) -> dict[str, Any]:
+    """What the tool prints as JSON."""
+    value = json.loads(box.shell(command, timeout=120).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_the_perplexity_on_a_chosen_card(gcu: Box) -> None:
+    value = answer(gcu, f"{PPL} --cards 2")
+    [result] = value["results"]
+    assert result["outcome"] == "passed", result
+    assert reasons(result)["memory-used"] == "holds"
+    figures = result["verdicts"][0]["figures"]
+    assert (figures["ppl"], figures["memory_peak_bytes"]) == (12.785, (1129 + 27000) << 20)
+    [kept] = answer(gcu, "./paddock history --target s60 --json")["runs"]
+    [level] = kept["smoke"]["levels"]
+    assert (level["level"], level["device"]) == ("model", "gcu")
+    assert level["figures"]["perplexity.perplexity"] == 12.785
+
+
+def test_where_no_memory_is_in_use_nothing_is_proved(gcu: Box) -> None:
+    """The log is that of a good run; the card was never used."""
+    value = answer(gcu, f"LAB_TAKES=0 {PPL}")
+    [result] = value["results"]
+    assert (result["outcome"], reasons(result)["memory-none"]) == ("unknown", "unknown")
+    *_, kept = answer(gcu, "./paddock history --target s60 --json")["runs"]
+    assert (kept["smoke"]["passed"], kept["smoke"]["levels"][0]["device"]) == (False, "")
+
+
+def test_a_card_that_others_use_has_no_room(gcu: Box) -> None:
+    state = "/var/lib/lab/state.json"
+    gcu.run(f"""sed -i 's/"id": 3,/"id": 3, "used": 20000,/' {state}""")
+    done = gcu.shell(f"{PPL} --cards 3")
+    assert done.returncode == 4
+    assert "20.6 GiB are in use" in done.stdout

@@ -86,6 +86,7 @@ def query(state: dict[str, Any]) -> None:
     for card in state["cards"]:
         domain, bus, slot = card["bus"].split(":")
         device, function = slot.split(".")
+        used = card.get("used", 0)
         print(f"DEV ID {card['id']}")
         section("Driver Info", ("Ver", MODULE.read_text().strip()))
         section("Device Info", ("Dev Name", card["name"]), ("Dev UUID", card["serial"][::-1]),
@@ -101,8 +102,8 @@ def query(state: dict[str, Any]) -> None:
         section("Power Info", ("Power Capa", "300 W"), ("Cur Power", f"{card['power']} W"),
                 ("Dpm Level", card["dpm"]))  # fmt: skip
         section("Device Mem Info", ("Total Size", f"{size(card)} MiB"),
-                ("Reserved Size", "1129 MiB"), ("Used Size", "0 MiB"),
-                ("Free Size", f"{size(card) - 1129} MiB"))  # fmt: skip
+                ("Reserved Size", "1129 MiB"), ("Used Size", f"{used} MiB"),
+                ("Free Size", f"{size(card) - 1129 - used} MiB"))  # fmt: skip
         section("Temperature Info", ("GCU Temp", f"{card['temperature']} ℃"))
         section("Device Usage Info", ("GCU Usage", "0.0 %"))
         section("ECC Mode", ("Current", card["ecc"]), ("Pending", card["ecc_pending"]))
