@@ -15,7 +15,7 @@ from checks.logs.telling import Telling
 from checks.logs.window import Window
 
 WHOLE = 5_000  # lines of interest that are all read; from then on some of each piece
-_SOME = 2  # at the beginning of a piece, and as many at its end, for each word
+_SOME = 1  # at the beginning of a piece, and as many at its end, for each word
 _EDGE = 4096  # bytes kept of a log's beginning and end
 
 
