@@ -21,7 +21,7 @@ from checks.launch.wish import Filled
 from checks.runs.telling import note
 from provision import stack
 from provision.console import show, show_json
-from provision.errors import PaddockError
+from provision.errors import INTERRUPTED, PaddockError
 from provision.facts.loading import load
 from provision.progress import duration
 from provision.words import text
@@ -54,6 +54,8 @@ def carry_out(known: Levels, recipes: list[Filled], place: Place, *, json: bool)
         rows = [diagnose.to_json(one.found) for one in results]
         show_json({"schema": SCHEMA, "target": known.target, "stand_in": stand_in, "results": rows})
     if results[-1].ended.stopped:
+        if json:  # the answer is out, and is one object
+            return INTERRUPTED
         raise KeyboardInterrupt
     return max(one.found.status for one in results)
 

@@ -26,8 +26,10 @@ from checks.launch.cards import Card
 from checks.launch.script import script
 from checks.launch.wish import Filled, Wish, cards_of, filled, wish
 from checks.logs.window import Window
+from checks.runs.record import runs
 from provision.arguments import named
 from provision.errors import PaddockError
+from provision.site import Site
 from tests.conftest import Cli
 from tests.judge.logs import NPU_BEGIN, evaluation, prediction, text, training
 from tests.judge.small_model import small_model
@@ -388,6 +390,25 @@ def test_an_interrupted_run_leaves_no_process_and_its_log(tmp_path: Path) -> Non
                      live.Limits(60, 60), lambda _: None)  # fmt: skip
     assert (ended.status, ended.stopped) == (None, True)
     assert (tmp_path / "log").read_text() == f"{NPU_BEGIN}\n"
+
+
+def test_a_stopped_run_is_one_object_in_json(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(argv: object, variables: object, folder: Path, log: Path, *_: object) -> live.Ended:
+        log.write_bytes(text(training()[:20]))
+        return live.Ended(None, 0.0, 3.0, stopped=True)
+
+    monkeypatch.setattr(live, "run", stopped)
+    (stand.one.folder / stand.one.recipe.program).write_text("")
+    monkeypatch.setattr(preflight, "_cards", lambda *_: ())
+    assert carry.carry_out(stand.known, [stand.one], stand.place, json=True) == 130
+    [result] = json.loads(capsys.readouterr().out)["results"]
+    [verdict] = result["verdicts"]
+    assert (result["outcome"], verdict["figures"]["step"]) == ("failed", 17)
+    with pytest.raises(KeyboardInterrupt):
+        carry.carry_out(stand.known, [stand.one], stand.place, json=False)
+    assert len(list(runs(Site("ascend910b")))) == 2  # what there was is kept
 
 
 EXPORT = """
