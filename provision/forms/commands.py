@@ -76,6 +76,8 @@ def _values(step: Step, wanted: Wanted) -> Mapping[str, object]:
     match step.kind:
         case "venv":
             return {"env": context.site.env, "interpreter": wanted.python}
+        case "packages":
+            return {**KINDS[step.kind].values(step, context), "again": True}
         case "given":
             return {"python": context.site.python, "folder": folder, "name": own[0].name}
         case "vendor" | "debs":

@@ -37,8 +37,16 @@ class Packages(Kind):
     template = "steps/packages.sh.j2"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """The lock file and the environment's interpreter. Raises PaddockError `stack-part`."""
-        return {"python": context.site.python, "lock": self._lock(step, context)}
+        """The lock file, the environment's interpreter, and whether something is there already.
+
+        Raises PaddockError `stack-part`.
+        """
+        lock = self._lock(step, context)
+        return {"python": context.site.python, "lock": lock, "again": _some(lock, context)}
+
+    def identity(self, step: Step, context: Context, script: str) -> str:
+        """What is wanted: whether it replaces something does not matter."""
+        return f"{self.template} {context.site.python}"
 
     def inputs(self, step: Step, context: Context) -> Iterable[Path]:
         """The lock file."""
@@ -70,3 +78,12 @@ class Packages(Kind):
         if not lock.is_file() and not context.stack.packages:
             raise PaddockError("stack-part", step=step.name, file=lock)
         return lock
+
+
+def _some(lock: Path, context: Context) -> bool:
+    """Whether a distribution that the lock pins is there, of any version and in any state."""
+    site = context.site.site_packages
+    if site is None or not lock.is_file():
+        return False
+    names = pins(lock.read_text(encoding="utf-8"), context.site.version)
+    return bool(names.keys() & {name for name, _ in installed(site)})

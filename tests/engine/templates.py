@@ -24,4 +24,4 @@ def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object
                   "modules": ["enflame"], "arguments": ["--full", "a b"], "limit": 60,
                   "removal": "bash '/a b/x' -q", "reboot": "reboot (takes|\"effect')",
                   "sha256": "ab" * 32, "name": (folder / "a b.run").name, "files": [one],
-                  "debs": [folder / "a.deb"]}  # fmt: skip
+                  "debs": [folder / "a.deb"], "again": True}  # fmt: skip

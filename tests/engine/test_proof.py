@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import checks.chain
 import checks.smoke.run
 from checks.chain import Face, carry_out
+from checks.smoke.report import LevelReport, SmokeReport
 from provision.engine import Options, holding
 from provision.errors import PaddockError
 from provision.journal import Journal
@@ -26,9 +26,13 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         monkeypatch.setenv(name, value)
     verdicts: list[bool] = []
 
-    def run_smoke(*_: object, **__: object) -> SimpleNamespace:
+    def run_smoke(*_: object, **__: object) -> SmokeReport:
         passed = verdicts.pop()
-        return SimpleNamespace(passed=passed, failed=[] if passed else ["ops"], levels=[])
+        level = LevelReport(
+            level="ops", device="small:0", passed=passed, checks=(), seconds=0.0, native={},
+            fallback={}, figures={}, skipped={}, log=(),
+        )  # fmt: skip
+        return SmokeReport(device="small", passed=passed, levels=(level,))
 
     monkeypatch.setattr(checks.smoke.run, "run_smoke", run_smoke)
     monkeypatch.setattr(checks.chain, "settings_of", lambda folder: "settings")
