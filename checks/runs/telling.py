@@ -20,6 +20,7 @@ from provision.words import text
 SCHEMA = "paddock/history/1"
 COMPARED = "paddock/history-compare/1"
 _TWO = 2
+_TOLD = 5  # runs that an error names
 _DIGITS = 6
 
 
@@ -61,7 +62,7 @@ def _compared(known: list[Run], names: list[str]) -> Compared:
 def _named(known: list[Run], name: str) -> Run:
     found = [run for run in known if run.id.startswith(name)]
     if len(found) != 1:
-        raise unknown_name("unknown-run", name, [run.id for run in found or known])
+        raise unknown_name("unknown-run", name, [run.id for run in found or known][-_TOLD:])
     return found[0]
 
 
