@@ -111,15 +111,16 @@ def smoke(
 
         refuse_mixed({"--list": list_, **apart})
         return listing.listing(named(target), json=json)
+    if text:
+        refuse_mixed(apart)
+        tokens = count("--window", window, lowest=2)
+        return prove.evaluate(named(target), Path(text), tokens, json=json)
     if any(own.values()) or prove.launched(named(target), level):
         from checks.launch import command as launching
         from checks.launch.wish import wish
 
         wanted = wish(named(target), level, recipe, cards, max_steps, checkout)
         return (launching.dry_run if dry_run else launching.run)(wanted, json=json)
-    if text:
-        tokens = count("--window", window, lowest=2)
-        return prove.evaluate(named(target), Path(text), tokens, json=json)
     return prove.levels(named(target), level, json=json)
 
 

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from checks import hccl_settings
 from provision.words import text
 
@@ -25,9 +27,7 @@ def problems(given: Mapping[str, str]) -> Iterator[str]:
     own = {name: value for name, value in given.items() if name.startswith("HCCL_")}
     for found in hccl_settings.problems(own):
         if found.state == "error":
-            line = ", ".join(one.line for one in found.evidence)
-            allowed = str(found.values.get("allowed") or found.source)
-            yield text("launch.pre.hccl", line=line, allowed=allowed)
+            yield replace(found, id=hccl_settings.CHECK.id).part("what")
     for port in sorted(_listening().intersection(ports(own))):
         yield text("launch.pre.port", port=port)
 
