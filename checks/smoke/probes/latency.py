@@ -12,9 +12,8 @@ import numpy as np
 import paddle
 from llama import Fused, Kernels, Plain
 from report import require
-from target import Target, several
+from target import Target, quiet, several
 
-_QUIET = {"*": 0}  # Paddle's log costs time at each call
 _EPSILON = 1e-5
 
 
@@ -51,8 +50,7 @@ def measure(target: Target, ops: Any, wanted: dict[str, Any]) -> str:
     The spread is the median absolute deviation as a share of the median. Raises AssertionError
     where a fused operator did not run natively each time.
     """
-    paddle.base.core.set_vlog_level(_QUIET)
-    inputs, said = Inputs(wanted), []
+    note, inputs, said = quiet(), Inputs(wanted), []
     with paddle.no_grad():
         for run in (inputs.rms_norm, inputs.rotary, inputs.attention):
             before = sum(ops.counts().values())
@@ -66,7 +64,7 @@ def measure(target: Target, ops: Any, wanted: dict[str, Any]) -> str:
             for name, value in figures.items():
                 target.report.write("figure", name=f"{run.__name__}_{name}", value=value)
             said.append(f"{run.__name__} {fused:.3g} ms, plain {plain:.3g} ms")
-    return "; ".join(said)
+    return "; ".join(said) + note
 
 
 def timed(target: Target, run: Callable[[], Any], wanted: dict[str, Any]) -> tuple[float, float]:

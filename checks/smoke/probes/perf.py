@@ -13,10 +13,8 @@ from typing import Any
 import paddle
 from llama import Llama, Past, Plain
 from report import Report, require
-from target import Target, arguments
+from target import Target, arguments, peak, quiet
 from weights import Model, load, packaged
-
-_QUIET = 0
 
 
 class Run:
@@ -47,14 +45,10 @@ class Run:
         return packaged(wanted["package"], wanted[name], wanted[f"{name}_sha256"])
 
     def warm_up(self) -> str:
-        """One prompt and one token more, not measured; then Paddle's log is switched off.
-
-        The log, from which kernels on the CPU are counted, costs time at each call.
-        """
+        """One prompt and one token more, not measured; then the log, which counts, goes off."""
         past = Past()
         self.next(self.next(self.prompt, past)[0], past)
-        paddle.base.core.set_vlog_level({"*": _QUIET})
-        return f"{len(self.prompt)} tokens"
+        return f"{len(self.prompt)} tokens{quiet()}"
 
     def first_token(self) -> str:
         """From the prompt to the first token of the answer, several times."""
@@ -85,11 +79,11 @@ class Run:
         return f"{len(found)} tokens"
 
     def memory(self) -> str:
-        """The most bytes that tensors had on the device at once, as Paddle's allocator counts."""
-        peak = paddle.device.max_memory_allocated(f"{self.target.device}:0")
-        require(peak > 0, "Paddle's allocator counted nothing on the device")
-        self.figure("peak_bytes", peak)
-        return f"{peak} bytes"
+        """The most bytes on the device at once: whatever it is, it is more than nothing."""
+        most = peak()
+        require(most > 0, "Paddle's allocator counted nothing on the device")
+        self.figure("peak_bytes", most)
+        return f"{most} bytes"
 
     def next(self, ids: Sequence[int], past: Past) -> tuple[list[int], float]:
         """The token after `ids`, and the seconds until it was on the host."""

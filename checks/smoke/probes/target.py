@@ -144,6 +144,23 @@ def on_cpu() -> Iterator[None]:
         paddle.set_device(before)
 
 
+def quiet() -> str:
+    """Switch Paddle's log off, since it costs time at each call; a note where that cannot be."""
+    switch = getattr(paddle.base.core, "set_vlog_level", None)  # not yet in Paddle 3.0
+    if switch is None:
+        return "; slowed by Paddle's log"
+    switch({"*": 0})
+    return ""
+
+
+def peak() -> int:
+    """The most bytes that tensors had on the device at once, as Paddle's allocator counted.
+
+    What `paddle.device.max_memory_allocated`, which Paddle 3.0 has not, asks in later releases.
+    """
+    return int(paddle.base.core.device_memory_stat_peak_value("Allocated", 0))
+
+
 def in_host_memory(device: str) -> str:
     """The name of the library in this process that serves the device in host memory; "" for none.
 

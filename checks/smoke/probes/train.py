@@ -12,7 +12,7 @@ from typing import Any
 
 import paddle
 from report import Report, require
-from target import Array, Target, Tensor, arguments, on_cpu, values
+from target import Array, Target, Tensor, arguments, on_cpu, peak, values
 from tiny_llama import build, draw
 
 # Names as in a fresh process: by them the optimizer finds its states in a checkpoint.
@@ -81,8 +81,8 @@ class Run:
             self.losses = self.losses_of(learner, self.half, watch)
             learner.save(self.folder)
             self.losses += self.losses_of(learner, self.wanted["steps"] - self.half, watch)
-        report, peak = self.target.report, paddle.device.max_memory_allocated
-        report.write("figure", name="peak_bytes", value=peak(f"{self.target.device}:0"))
+        report = self.target.report
+        report.write("figure", name="peak_bytes", value=peak())
         report.write("series", name="loss", values=self.losses)
         report.write("figure", name="loss_first", value=self.losses[0])
         report.write("figure", name="loss_last", value=self.losses[-1])
