@@ -12,7 +12,7 @@ from typing import Any
 
 from checks.forms import chosen
 from provision import guard
-from provision.arguments import ALIASES, named
+from provision.arguments import ALIASES, named, without_server
 from provision.console import show, show_json
 from provision.container import box, engine, images
 from provision.container.inside import Inside
@@ -21,7 +21,7 @@ from provision.container.settings import DIGEST, IMAGE, SOURCED, TARGET, VOLUME,
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.forms.wanted import HOME
-from provision.network import Network, hidden
+from provision.network import Network
 from provision.paths import state_dir
 from provision.site import Site
 from provision.words import text
@@ -47,9 +47,7 @@ def place(options: Options, choices: Mapping[str, str], *, privileged: bool) -> 
     name = choices["name"]
     if name and not _NAME.fullmatch(name):
         raise PaddockError("bad-option", option="--name", value=name, wanted=text("wanted.name"))
-    if options.server:
-        raise PaddockError("bad-option", option="--deps", value=hidden(options.server),
-                           wanted=text("wanted.folder"))  # fmt: skip
+    without_server(options)
     index = options.network.environment().get("UV_DEFAULT_INDEX", "")
     if index.startswith("file:"):
         raise PaddockError("bad-option", option="--index-url", value=index,

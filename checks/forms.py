@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from provision import stack
+from provision.arguments import cards, one_of, without_server
 from provision.console import show, show_json
 from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
@@ -17,14 +18,12 @@ from provision.forms.dockerfile import SECRETS
 from provision.forms.registry import FORMS
 from provision.forms.wanted import MACHINES, Wanted
 from provision.imaging.builder import KINDS
-from provision.network import hidden
 from provision.progress import duration
 from provision.render import quote
 from provision.stream import pour, say
 from provision.words import text
 
 _REFERENCE = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]*")
-_CARDS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 
 
 def render(options: Options, form: str, choices: Mapping[str, str], *, privileged: bool) -> int:
@@ -48,10 +47,7 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
     from provision.imaging.build import build
     from provision.imaging.builder import builder
 
-    if options.server:
-        wanted_here = text("wanted.folder")
-        raise PaddockError("bad-option", option="--deps", value=hidden(options.server),
-                           wanted=wanted_here)  # fmt: skip
+    without_server(options)
     began = time.monotonic()
     wanted = chosen(options, choices, privileged=False)
     found, tag = builder(choices["builder"] or "auto"), container.image(wanted)
@@ -78,12 +74,12 @@ def chosen(options: Options, choices: Mapping[str, str], *, privileged: bool) ->
     loaded = stack.load(options.stack or stack.stack_file(options.target))
     if not loaded.steps:
         raise PaddockError("no-steps", target=loaded.target)
-    _one_of("--builder", choices["builder"], ("", "auto", *KINDS))
+    one_of("--builder", choices["builder"], ("", "auto", *KINDS))
     secrets = [name.strip() for name in choices.get("secrets", "").split(",") if name.strip()]
     for name in secrets:
-        _one_of("--secrets", name, tuple(SECRETS))
+        one_of("--secrets", name, tuple(SECRETS))
     machine = choices.get("machine") or MACHINES[0]
-    _one_of("--machine", machine, tuple(loaded.machines) or MACHINES)
+    one_of("--machine", machine, tuple(loaded.machines) or MACHINES)
     for flag in ("image", "base", "syntax"):
         value = choices.get(flag, "")
         if value and not _REFERENCE.fullmatch(value):
@@ -95,7 +91,7 @@ def chosen(options: Options, choices: Mapping[str, str], *, privileged: bool) ->
                            wanted=text("wanted.stack-name"))  # fmt: skip
     return Wanted(
         loaded, options.folder, loaded.release(options.release), machine=machine,
-        base=choices["base"], image=choices["image"], cards=_cards(choices.get("cards", "")),
+        base=choices["base"], image=choices["image"], cards=cards(choices.get("cards", "")) or (0,),
         classic=choices["builder"] == "classic", syntax=choices.get("syntax", ""),
         privileged=privileged, secrets=tuple(secrets), own=own,
         **_home(choices.get("home", "")),
@@ -109,19 +105,3 @@ def _home(value: str) -> dict[str, Path]:
     if not value.startswith("/") or ":" in value or not value.isprintable():
         raise PaddockError("bad-option", option="--home", value=value, wanted=text("wanted.home"))
     return {"home": Path(value)}
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        wanted = ", ".join(word for word in known if word)
-        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
-
-
-def _cards(value: str) -> tuple[int, ...]:
-    """The numbers in `0,2` or `0-7`; card 0 for "". Raises PaddockError `bad-option`."""
-    parts = [_CARDS.fullmatch(part.strip()) for part in (value or "0").split(",")]
-    ranges = [range(int(part[1]), int(part[2] or part[1]) + 1) for part in parts if part]
-    found = [card for cards in ranges for card in cards]
-    if len(ranges) < len(parts) or not all(ranges) or len(set(found)) < len(found):
-        raise PaddockError("bad-option", option="--cards", value=value, wanted=text("wanted.cards"))
-    return tuple(found)

@@ -63,7 +63,7 @@ def fields_of(target: str) -> list[Field]:
     path = IMAGES / target / "tune.toml"
     if not path.exists():
         known = [name for name in targets() if (IMAGES / name / "tune.toml").exists()]
-        wanted = text("fit.wanted.one-of", names=", ".join(known))
+        wanted = text("wanted.one-of", names=", ".join(known))
         raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
     return read(path, Fields, Field).fields
 
@@ -99,7 +99,7 @@ def _values(path: Path, fields: list[Field], tp: int, without: str) -> dict[str,
     left = {name.strip() for name in without.split(",") if name.strip()}
     names = [one.name for one in fields]
     if unknown := sorted(left - set(names)):
-        wanted = text("fit.wanted.one-of", names=", ".join(names))
+        wanted = text("wanted.one-of", names=", ".join(names))
         raise PaddockError("bad-option", option="--without", value=unknown[0], wanted=wanted)
     values = config_of(path)
     heads = values.get("num_key_value_heads") or values.get("num_attention_heads")

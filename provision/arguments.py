@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from provision.engine import Options
@@ -11,6 +12,8 @@ from provision.errors import PaddockError, unknown_name
 from provision.network import Network, hidden
 from provision.paths import cache_dir, data_dir, state_dir, targets
 from provision.words import text
+
+_CARDS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?", re.ASCII)
 
 
 def options(
@@ -88,6 +91,37 @@ def count(option: str, value: str, lowest: int = 1) -> int:
         wanted = text("wanted.count", lowest=lowest)
         raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
     return int(value)
+
+
+def one_of(option: str, value: str, known: Sequence[str]) -> str:
+    """The value itself; "" among the known ones stands for no flag. Raises PaddockError
+    `bad-option` where it is none of them.
+    """
+    if value not in known:
+        wanted = text("wanted.one-of", names=", ".join(filter(None, known)))
+        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
+    return value
+
+
+def cards(value: str) -> tuple[int, ...]:
+    """The numbers in `0,2` or `0-7`; none for "". Raises PaddockError `bad-option`."""
+    found: list[int] = []
+    for part in value.split(",") if value else ():
+        match = _CARDS.fullmatch(part.strip())
+        some = range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
+        if not some or set(some) & set(found):
+            wanted = text("wanted.cards")
+            raise PaddockError("bad-option", option="--cards", value=value, wanted=wanted)
+        found += some
+    return tuple(found)
+
+
+def without_server(options: Options) -> None:
+    """Raises PaddockError `bad-option` where `--deps` is a server and a folder is needed."""
+    if options.server:
+        wanted = text("wanted.folder")
+        value = hidden(options.server)
+        raise PaddockError("bad-option", option="--deps", value=value, wanted=wanted)
 
 
 def _check_home() -> None:

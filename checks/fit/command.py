@@ -14,6 +14,7 @@ from checks.fit.judge import Room, Verdict, largest
 from checks.fit.model import Model, find
 from checks.fit.tile import Tile, tile
 from checks.fit.wish import BYTES, KERNELS, RECOMPUTE, SHARDING, Wish, checked
+from provision.arguments import count, one_of
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.words import text
@@ -118,8 +119,6 @@ _MOST = 1 << 40
 
 def _number(flags: dict[str, Any], name: str, otherwise: int) -> int:
     """A flag's value as a whole number from 1. Raises PaddockError `bad-option`."""
-    from provision.arguments import count
-
     value = str(flags[name])
     if not value:
         return otherwise
@@ -130,14 +129,6 @@ def _number(flags: dict[str, Any], name: str, otherwise: int) -> int:
         wanted = text("fit.wanted.most", most=_MOST)
         raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
     return number
-
-
-def one_of(option: str, value: str, known: tuple[str, ...]) -> str:
-    """The value itself. Raises PaddockError `bad-option` where it is none of the known ones."""
-    if value not in known:
-        wanted = text("fit.wanted.one-of", names=", ".join(filter(None, known)))
-        raise PaddockError("bad-option", option=option, value=value, wanted=wanted)
-    return value
 
 
 def _notes(target: str, wish: Wish, cards: list[Card]) -> list[str]:

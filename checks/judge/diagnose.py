@@ -16,8 +16,9 @@ from checks.judge.verdict import Cause, Outcome, Reason, Verdict
 from checks.judge.which import logs_in, verdicts
 from checks.logs.show import cut, lines, name_of
 from checks.logs.telling import Spot
+from provision.arguments import one_of
 from provision.console import show, show_json
-from provision.errors import SMOKE, USAGE, PaddockError
+from provision.errors import SMOKE, USAGE
 from provision.words import catalogue, text
 
 SCHEMA = "paddock/diagnosis/1"
@@ -54,9 +55,7 @@ def diagnose(name: str, target: str = "", *, json: bool) -> int:
 
     Raises PaddockError `bad-file`, `no-zstd`, `bad-option` for a target without such levels.
     """
-    if target and target not in all_levels():
-        wanted = ", ".join(all_levels())
-        raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
+    one_of("--target", target, ("", *all_levels()))
     found = look(logs_in(name), target)
     if json:
         show_json(to_json(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,12 +10,12 @@ import msgspec
 
 from checks.judge.levels import Levels, Recipe, levels
 from checks.smoke.settings import LEVELS
+from provision.arguments import cards as numbers
 from provision.arguments import count
 from provision.errors import PaddockError, unknown_name
 from provision.words import text
 
 DEGREES = ("tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree")
-_CARDS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?", re.ASCII)
 
 
 class Wish(NamedTuple):
@@ -51,19 +50,6 @@ class Filled(msgspec.Struct, frozen=True):
         return {name: int(self.arguments.get(name, "1")) for name in DEGREES}
 
 
-def cards_of(value: str) -> tuple[int, ...]:
-    """The numbers in `0,2` or `0-7`; none for "". Raises PaddockError `bad-option`."""
-    found: list[int] = []
-    for part in value.split(",") if value else ():
-        match = _CARDS.fullmatch(part.strip())
-        some = range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
-        if not some or set(some) & set(found):
-            wanted = text("wanted.cards")
-            raise PaddockError("bad-option", option="--cards", value=value, wanted=wanted)
-        found += some
-    return tuple(found)
-
-
 def wish(  # noqa: PLR0913, PLR0917 - one parameter a flag
     target: str, level: str, recipe: str, cards: str, max_steps: str, checkout: str
 ) -> Wish:
@@ -73,7 +59,7 @@ def wish(  # noqa: PLR0913, PLR0917 - one parameter a flag
         wanted = text("wanted.folder")
         raise PaddockError("bad-option", option="--checkout", value=checkout, wanted=wanted)
     steps = count("--max-steps", max_steps) if max_steps else 0
-    return Wish(target, level, recipe, cards_of(cards), steps, folder)
+    return Wish(target, level, recipe, numbers(cards), steps, folder)
 
 
 def filled(wish: Wish) -> tuple[Levels, list[Filled]]:

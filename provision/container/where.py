@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from provision.arguments import one_of
 from provision.errors import PaddockError
 
 
@@ -12,8 +13,7 @@ def where(name: str, only_there: Mapping[str, str | bool]) -> str:
 
     Raises PaddockError `bad-option`, `flag-needs`.
     """
-    if name not in ("host", "container"):
-        raise PaddockError("bad-option", option="--in", value=name, wanted="host, container")
+    one_of("--in", name, ("host", "container"))
     given = [flag for flag, value in only_there.items() if value]
     if given and name == "host":
         raise PaddockError("flag-needs", one=f"--{given[0]}", other="--in container")

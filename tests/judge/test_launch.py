@@ -24,9 +24,10 @@ from checks.judge.signs import anchors
 from checks.launch import cards, carry, demand, live, operators, preflight, watch
 from checks.launch.cards import Card
 from checks.launch.script import script
-from checks.launch.wish import Filled, Wish, cards_of, filled, wish
+from checks.launch.wish import Filled, Wish, filled, wish
 from checks.logs.window import Window
 from checks.runs.record import runs
+from provision.arguments import cards as numbers
 from provision.arguments import named
 from provision.errors import PaddockError
 from provision.site import Site
@@ -221,11 +222,11 @@ def test_a_log_is_judged_or_something_started(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_cards() -> None:
-    assert cards_of("") == ()
-    assert cards_of("0-3, 6") == (0, 1, 2, 3, 6)
+    assert numbers("") == ()
+    assert numbers("0-3, 6") == (0, 1, 2, 3, 6)
     for wrong in ("1,1", "3-1", "a", "0-2,2", ",", "-1", "٣"):
         with pytest.raises(PaddockError):
-            cards_of(wrong)
+            numbers(wrong)
 
 
 # A stand-in for `paddle.distributed.launch`: as many processes as cards, each with a log of its
