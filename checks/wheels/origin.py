@@ -12,6 +12,7 @@ from checks.wheels import archive
 from checks.wheels.contents import own_texts
 from checks.wheels.subject import Subject, parsed
 from provision import overlap, versions
+from provision.digest import sha256
 from provision.distributions import normal
 from provision.errors import PaddockError
 from provision.facts.installed import Environment
@@ -30,7 +31,7 @@ def provenance(subject: Subject) -> Finding:
         return Finding("warning", "form", {"file": file.name, "reason": str(error)}, source=_SLSA)
     if said is None:
         return APART
-    digest, values = statement.sha256(subject.path), {"file": file.name}
+    digest, values = sha256(subject.path), {"file": file.name}
     if not statement.is_about(said, digest):
         evidence = [Evidence(f"sha256 {digest}", subject.path.name)]
         return Finding("error", "other", values, evidence, source=_SLSA)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from provision.container.engine import translated
 from provision.container.inside import Inside
+from provision.digest import sha256
 from provision.forms.wanted import Wanted
 from provision.imaging.folder import gather
-from provision.vendor import trust
 
 _STAMP = ".loaded"
 
@@ -52,7 +52,7 @@ def _digest(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             head = f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o111}\0"
-            digest.update(os.fsencode(head) + trust.digest(path).encode())
+            digest.update(os.fsencode(head) + sha256(path).encode())
     return digest.hexdigest()
 
 

@@ -10,9 +10,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from provision.digest import sha256
 from provision.distributions import normal
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
-from provision.papers.statement import Making, encode, sha256
+from provision.papers.statement import Making, encode
 
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
 _PACKAGE = "pkg:pypi/"

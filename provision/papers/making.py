@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from provision.digest import sha256
 from provision.files import write
 from provision.papers import bill, materials, statement
 from provision.papers.statement import Making
@@ -30,7 +31,7 @@ def put(wheel: Path, making: Callable[[], Making]) -> list[Path]:
 
     Raises PaddockError `disk-full`, `bad-option`; OSError.
     """
-    papers, digest = [statement.beside(wheel), bill.beside(wheel)], statement.sha256(wheel)
+    papers, digest = [statement.beside(wheel), bill.beside(wheel)], sha256(wheel)
     with contextlib.suppress(msgspec.MsgspecError):
         if papers[1].is_file() and statement.is_about(statement.read(wheel), digest):
             return papers
@@ -57,7 +58,7 @@ def _of_step(step: Step, context: Context) -> Iterator[dict[str, object]]:
     """Each source file by its path below the target's folder, the locks, and Paddle's libraries."""
     for path in Wheel().inputs(step, context):
         name = path.relative_to(context.folder).as_posix()
-        yield {"name": name, "digest": {"sha256": statement.sha256(path)}}
+        yield {"name": name, "digest": {"sha256": sha256(path)}}
     for layer in _LAYERS:
         lock = context.lock(layer)
         if lock.is_file():

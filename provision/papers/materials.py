@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from provision import distributions
-from provision.papers.statement import sha256
+from provision.digest import sha256
 
 _TOOLS = ("c++", "ld")
 _LINKED = ("base/libpaddle.so", "libs/libphi_core.so", "libs/libcommon.so")

@@ -6,7 +6,6 @@ same bytes. Layout: in-toto attestation framework, Statement v1; SLSA v1.0, prov
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import msgspec
@@ -70,15 +69,6 @@ def read(wheel: Path) -> Statement | None:
 def is_about(said: Statement | None, digest: str) -> bool:
     """Whether a statement is about the file of this digest."""
     return said is not None and digest in [one.digest.get("sha256") for one in said.subject]
-
-
-def sha256(file: Path) -> str:
-    """The digest of a file of any size. Raises OSError."""
-    made = hashlib.sha256()
-    with file.open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            made.update(piece)
-    return made.hexdigest()
 
 
 def statement(wheel: Path, digest: str, making: Making) -> bytes:

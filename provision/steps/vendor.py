@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.facts import kernel
 from provision.render import quote
@@ -117,7 +118,7 @@ def told(packages: Iterable[Package], context: Context, step: Step) -> list[dict
     """
     copies = context.site.held(step.name)
     files = [file for one in packages if (file := path(one, context)).is_file()]
-    return [{"file": file, "name": file.name, "sha256": trust.digest(file),
+    return [{"file": file, "name": file.name, "sha256": sha256(file),
              "used": file if trust.is_ours(file) else copies / file.name}
             for file in files]  # fmt: skip
 
@@ -206,7 +207,7 @@ def _looked_at(file: Path) -> str:
     if not file.is_file():
         return ""
     other = f"printf 'paddock: not the file of the plan: %s\\n' {quote(file)}; exit 1"
-    return f'[ "$(sha256sum < {quote(file)})" = "{trust.digest(file)}  -" ] || {{ {other}; }}; '
+    return f'[ "$(sha256sum < {quote(file)})" = "{sha256(file)}  -" ] || {{ {other}; }}; '
 
 
 def _arguments(step: Step, context: Context) -> list[str]:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import IO
 from urllib.request import OpenerDirector
 
+from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.vendor import web
 from provision.vendor.part import Part, Refused
-from provision.vendor.trust import digest
 from provision.vendor.unpack import unpack
 from provision.vendor.unpacked import place, seal
 
@@ -154,7 +154,7 @@ def _do(given: argparse.Namespace) -> None:
         login = os.environ.get(AUTH, "")
         actual = fetch(given.url, given.file, given.sha256, given.referer, login)
     if given.unpack:
-        actual = actual or digest(given.file)
+        actual = actual or sha256(given.file)
         _unpacked(given.file, Path(given.unpack), given.sha256, actual)
 
 

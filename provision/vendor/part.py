@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
-from provision.vendor.trust import digest
+from provision.digest import sha256
 
 _PACKED = (".gz", ".tgz")  # some servers call these packed for the way, though they are as they are
 
@@ -143,7 +143,7 @@ class Part:
         """
         if self.packed and not self.file.name.endswith(_PACKED):
             self._unpack()
-        actual = digest(self.path)
+        actual = sha256(self.path)
         if self.sha256 and actual != self.sha256:
             self.path.unlink()
             self.note.unlink(missing_ok=True)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.site import Site
 from provision.vendor.rows import Package
 from provision.vendor.unpacked import seal
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file, in hex digits; read once as long as it stays the same."""
-    status = path.stat()
-    return _digest(path, status.st_size, status.st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=64)
-def _digest(path: Path, size: int, mtime: int) -> str:
-    value = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            value.update(block)
-    return value.hexdigest()
 
 
 def is_ours(path: Path) -> bool:
@@ -63,7 +47,7 @@ def checked(
     Raises PaddockError `package-damaged` where the vendor publishes another, `package-changed`
     where another was used before.
     """
-    actual, known = digest(path), published or {}
+    actual, known = sha256(path), published or {}
     if _archive_of(path, site) in known.values():
         return actual, True
     told = package.sha256.get(path.name) or known.get(path.name)

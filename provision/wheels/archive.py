@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import shutil
 import stat
@@ -18,15 +17,6 @@ from provision.vendor.unpack import unpack
 def is_archive(path: Path) -> bool:
     """Whether the file is a zip or tar archive, packed or not."""
     return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file. Raises OSError."""
-    found = hashlib.sha256()
-    with path.open("rb") as stream:
-        while part := stream.read(1 << 20):
-            found.update(part)
-    return found.hexdigest()
 
 
 def unpacked(archive: Path, folder: Path) -> Path:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.network import Network, hidden
 from provision.paths import cache_dir
@@ -44,7 +45,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     path = Path(given).expanduser().absolute()
     if archive.is_archive(path):
         refuse_ref(given, ref)
-        found = archive.digest(path)
+        found = sha256(path)
         folder = cache_dir() / "sources" / found[:16]
         return Source(str(path), folder, found, kind="archive")
     if not path.is_dir():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.steps.vendor import missing
 from provision.vendor import deps, trust
@@ -115,7 +116,7 @@ def test_a_published_digest_decides(make: Make) -> None:
     assert context.deps
     file = context.deps / "a.run"
     file.write_text("one")
-    package = replace(context.stack.packages["driver"], sha256={"a.run": trust.digest(file)})
+    package = replace(context.stack.packages["driver"], sha256={"a.run": sha256(file)})
     assert trust.checked(file, package, context.site)[1]
     file.write_text("two")
     with pytest.raises(PaddockError) as caught:

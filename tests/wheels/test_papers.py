@@ -17,8 +17,9 @@ from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
 from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as Message
 
+from provision.digest import sha256
 from provision.papers import bill, making, statement
-from provision.papers.statement import Making, sha256
+from provision.papers.statement import Making
 from provision.paths import IMAGES
 from provision.site import Site
 from provision.stack import load
