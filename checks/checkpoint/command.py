@@ -11,8 +11,13 @@ from checks.checkpoint.fault import Fault
 from checks.checkpoint.folder import Looked, examine
 from provision.console import show, show_json
 from provision.errors import PaddockError
+from provision.facts import small
+from provision.facts.settings import printable
 from provision.words import text
 
+_UNASKED = frozenset(
+    {"adapter", "other-model"}
+)  # what was not looked at, and is no fault of a file
 ODD, BROKEN = 10, 11  # exit statuses, the doctor's for warnings and for errors
 
 
@@ -26,7 +31,7 @@ def checkpoint(names: Sequence[str], *, json: bool) -> int:
     found = {name: examine(Path(name).expanduser()) for name in names}
     if json:
         show_json({"schema": "paddock/checkpoint/1", "checkpoints": [
-            {"path": name, "files": [_values(one) for one in files]}
+            {"path": small.shown(name), "files": [_values(one) for one in files]}
             for name, files in found.items()
         ]})  # fmt: skip
     else:
@@ -46,11 +51,15 @@ def _values(one: Looked) -> dict[str, object]:
 def _lines(name: str, files: list[Looked]) -> Iterator[str]:
     """A checkpoint for a person: how many files were looked at, then what is wrong."""
     sizes = [one.size for one in files if one.size is not None]
-    yield text("checkpoint.title", name=name, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}")
+    shown = printable(small.shown(name))
+    yield text(
+        "checkpoint.title", name=shown, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}"
+    )
     for one in files:
         for fault in one.faults:
-            yield f"  {'!' if fault.harmless else 'x'} {one.file}: {reason(fault)}"
-    if not any(one.faults for one in files):
+            said = text("checkpoint.file", file=one.file, reason=reason(fault))
+            yield f"  {'!' if fault.harmless else 'x'} {printable(said)}"
+    if all(fault.name in _UNASKED for one in files for fault in one.faults):
         yield "  " + text("checkpoint.whole")
 
 

@@ -19,7 +19,9 @@ UNFINISHED = (".incomplete", ".part", ".partial", ".tmp", ".aria2", ".crdownload
 """And these are what programs call a file while they fetch it."""
 
 # Instead of a large file a git repository holds this until `git lfs pull` (git-lfs docs/spec.md).
-_POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?size (\d{1,18})\n")
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:.*\n)*?size (\d{1,18})\r?\n"
+)
 _HEAD = 1024  # bytes that tell what a file is
 
 

@@ -44,6 +44,8 @@ def look(stream: BinaryIO, size: int) -> Seen:
         tensors = {name: msgspec.json.decode(value, type=_Tensor) for name, value in raw.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Fault(name="header")
+    if not tensors and size == _LENGTH + length:
+        return Fault(name="no-tensors")
     return _compared(tensors, size - _LENGTH - length)
 
 

@@ -123,6 +123,8 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     ("a.safetensors", b"", "nothing"), ("a.safetensors", b"\0" * 4096, "zeros"),
     ("a.safetensors", b"<html><body>404</body></html>", "format"),
     ("a.safetensors", struct.pack("<Q", 2) + b"[]", "header"),
+    ("a.safetensors", struct.pack("<Q", 2) + b"{}", "no-tensors"),
+    ("a.safetensors", safetensors({}), "no-tensors"),
     ("a.safetensors", safetensors({"a": 3}).replace(b'[3]', b'[4]'), "tensor"),
     ("a.safetensors", safetensors({"a": 3}).replace(b'[0, ', b'[1, '), "tensor"),
     ("a.pdparams", b"\x80\x04\xff.", "format"), ("a.pdparams", b"hello world", "format"),
@@ -132,8 +134,10 @@ def test_other_content(tmp_path: Path, name: str, data: bytes, fault: str) -> No
     assert look(tmp_path, name, data).name == fault
 
 
-def test_a_pointer_of_git_lfs_says_how_large_the_file_is(tmp_path: Path) -> None:
-    data = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5000\n"
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_pointer_of_git_lfs_says_how_large_the_file_is(tmp_path: Path, end: bytes) -> None:
+    lines = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5000\n"
+    data = lines.replace(b"\n", end)
     seen = look(tmp_path, "model.safetensors", data)
     assert (seen.name, seen.missing) == ("pointer", 5000 - len(data))
 
@@ -194,16 +198,75 @@ def test_what_a_folder_may_lack(folder: Path) -> None:
 
 
 def test_a_folder_that_is_not_of_a_llama(folder: Path) -> None:
+    """That is no damage: the layers were not looked at, which is said."""
     change(folder, "config.json", '"llama"', '"qwen2"')
+    assert faults(folder) == [("config.json", "other-model")]
+    assert checkpoint([str(folder)], json=False) == 10
+    change(folder, "config.json", '"qwen2"', "")
     assert faults(folder) == [("config.json", "config")]
     (folder / "config.json").unlink()
     assert faults(folder) == [("config.json", "config")]
+    assert checkpoint([str(folder)], json=False) == 11
+
+
+@pytest.mark.parametrize("name", ["adapter_config.json", "lora_config.json", "prefix_config.json"])
+def test_a_folder_of_adapters_has_no_config_of_a_model(tmp_path: Path, name: str) -> None:
+    (tmp_path / "adapter_model.safetensors").write_bytes(safetensors({"layers.0.lora_A": 4}))
+    (tmp_path / name).write_text("{}")
+    assert faults(tmp_path) == [("config.json", "adapter")]
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    assert faults(tmp_path) == [("config.json", "adapter")]
+
+
+@pytest.mark.parametrize(("there", "lost"), [
+    (["pytorch_model-00001-of-00002.bin"], "pytorch_model-00002-of-00002.bin"),
+    (["model_state-00001-of-00002.pdparams"], "model_state-00002-of-00002.pdparams"),
+    (["model-00001-of-00003.safetensors", "model-00003-of-00003.safetensors"],
+     "model-00002-of-00003.safetensors"),
+    (["model_state.tp01_of_02.pdparams"], "model_state.tp00_of_02.pdparams"),
+    (["optimizer-00002-of-00002.pdopt"], "optimizer-00001-of-00002.pdopt"),
+    (["model-00000-of-00002.safetensors"], "model-00001-of-00002.safetensors"),
+    (["model-00004-of-00003.safetensors", "model-00002-of-00003.safetensors",
+      "model-00003-of-00003.safetensors"], "model-00001-of-00003.safetensors"),
+])  # fmt: skip
+def test_a_part_that_its_siblings_promise(tmp_path: Path, there: list[str], lost: str) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    for name in there:
+        kind = KINDS["pytorch_model.bin" if name.endswith(".bin") else "model_state.pdparams"]
+        safe = name.endswith(".safetensors")
+        (tmp_path / name).write_bytes(safetensors({"norm": 4}) if safe else kind())
+    (told,) = [fault for one in examine(tmp_path) for fault in one.faults]
+    assert (told.name, told.values["count"], told.values["names"]) == ("no-part", "1", lost)
+    assert checkpoint([str(tmp_path)], json=False) == 11
+    (tmp_path / lost).write_bytes((tmp_path / there[0]).read_bytes())
+    assert faults(tmp_path) == []
+
+
+def test_a_part_that_an_index_names_is_told_once(folder: Path) -> None:
+    for number in (1, 2):
+        old, new = f"model-{number}.", f"model-0000{number}-of-00002."
+        (folder / f"{old}safetensors").rename(folder / f"{new}safetensors")
+        change(folder, INDEX, old, new)
+    assert faults(folder) == []
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    assert faults(folder) == [(INDEX, "no-shard"), ("config.json", "no-layers")]
+    (folder / INDEX).unlink()
+    assert faults(folder)[0] == ("model-00001-of-00002.safetensors", "no-part")
 
 
 def test_a_folder_without_weights(tmp_path: Path) -> None:
     assert [name for _, name in faults(tmp_path)] == ["no-weights", "config"]
     with pytest.raises(PaddockError, match="none"):
         examine(tmp_path / "none")
+
+
+def test_a_name_stays_on_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = tmp_path / "a\n\x1b[2Jb"
+    odd.mkdir()
+    (odd / "c\n.pdparams").write_bytes(b"")
+    checkpoint([str(odd)], json=False)
+    assert "a\n" not in (out := capsys.readouterr().out)
+    assert "\x1b" not in out
 
 
 def test_the_command(cli: Cli, folder: Path) -> None:
