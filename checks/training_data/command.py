@@ -11,6 +11,7 @@ from checks.training_data.file import File, examine
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.facts import small
+from provision.facts.settings import printable
 from provision.words import text
 
 WARNED, BROKEN = 10, 11  # exit statuses, those of the doctor
@@ -40,8 +41,11 @@ def data(names: Sequence[str], *, json: bool) -> int:
 def files(path: Path) -> list[Path]:
     """A file itself; of a folder what the trainer reads: train and dev, a file or a folder each.
 
-    Raises PaddockError `bad-data` for a folder with neither.
+    Raises PaddockError `bad-data` for a folder with neither, and for standard input: what is told
+    are lines of a file that the trainer opens by its name.
     """
+    if str(path) == "-" and small.is_file(path) is not True:
+        raise PaddockError("bad-data", file="-", reason=text("data.no-input"))
     if not small.is_folder(path):
         return [path]
     found = [path / f"{part}.json" for part in ("train", "dev")]
@@ -57,9 +61,10 @@ def files(path: Path) -> list[Path]:
 
 def _lines(found: File) -> Iterator[str]:
     """One file for a person."""
-    values = {"file": found.file, "lines": found.lines, "usable": found.usable}
+    values = {"file": printable(found.file), "lines": found.lines, "usable": found.usable}
     yield text("data.title", mib=f"{found.bytes / (1 << 20):.1f}", **values)
     for one in found.faults:
-        yield f"  {'x' if one.broken else '!'} {text('data.line', line=one.line)}: {one.reason}"
+        said = text("data.line", line=one.line, reason=one.reason)
+        yield f"  {'x' if one.broken else '!'} {printable(said)}"
     if (left := sum(found.counts.values()) - len(found.faults)) > 0:
         yield "  " + text("data.more", count=left)

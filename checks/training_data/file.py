@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,10 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds. `faults` are the first KEPT, `counts` all by name."""
+    """What a file holds. `faults` are the first KEPT, `counts` all by name.
+
+    `longest` are the bytes of its longest line, without the line's end.
+    """
 
     file: str
     bytes: int
@@ -54,9 +58,11 @@ def examine(path: Path) -> File:
 def _examined(path: Path, stream: BinaryIO) -> File:
     counts: Counter[str] = Counter()
     faults: list[Told] = []
-    number = broken = longest = size = 0
+    number = broken = longest = 0
+    size = stream.seek(0, 2)
+    stream.seek(0)
     for number, (line, length) in enumerate(_lines(stream), 1):
-        size, longest = size + length, max(longest, length)
+        longest = max(longest, length)
         if (found := _fault(line, length, number)) is None:
             continue
         counts[found.name] += 1
@@ -88,10 +94,15 @@ def _fault(line: bytes, length: int, number: int) -> Fault | None:
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """Each line without its end, and its length in bytes with it; of a long one the beginning."""
-    while line := stream.readline(LONGEST):
+    """Each line without its end, and its length in bytes; of a long one the beginning.
+
+    A line ends as for the trainer, which opens the file as text: at \\n, \\r\\n or \\r. In Latin-1
+    each byte is one character, so the bytes come back as they were.
+    """
+    text = io.TextIOWrapper(stream, encoding="latin-1")
+    while line := text.readline(LONGEST):
         length = len(line)
-        while not line.endswith(b"\n") and (more := stream.readline(LONGEST)):
+        while not line.endswith("\n") and (more := text.readline(LONGEST)):
             length += len(more)
             line = line[:16] + more[-1:]  # enough for a mark, and to see whether it has ended
-        yield line.rstrip(b"\r\n"), length
+        yield line.removesuffix("\n").encode("latin-1"), length - line.endswith("\n")
