@@ -166,18 +166,11 @@ def _backup(path: Path) -> Path:
 
 
 def _text(path: Path) -> str:
-    """The file as text, its line ends as they are. Raises PaddockError `bad-model`.
-
-    A field that is there twice has no one value that could be changed.
-    """
+    """The file as text, its line ends as they are. Raises PaddockError `bad-model`."""
     try:
-        content = path.read_bytes().decode("utf-8")
-        names = [one.name for one in json_edit.members(content)]
+        return path.read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
         raise bad(path, text("fit.model.json", reason=error)) from None
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise bad(path, text("tune.twice", field=twice))
-    return content
 
 
 def _replace(path: Path, content: str, *, like: Path) -> None:

@@ -96,7 +96,7 @@ def wish_of(target: str, flags: dict[str, Any], model: Model, known: Memory) -> 
     bits = _number(flags, "kv_bits", own)
     return Wish(
         train=train, batch=_number(flags, "batch", 1), dtype=dtype, kv_bits=bits,
-        seq=_number(flags, "seq", model.max_position_embeddings),
+        seq=_number(flags, "seq", min(model.max_position_embeddings, model.positions)),
         sharding=one_of("--sharding", flags["sharding"], SHARDING), **degrees,
         lora=_number(flags, "lora", 0), sequence_parallel=bool(flags["sequence_parallel"]),
         recompute=one_of("--recompute", flags["recompute"] or "none", RECOMPUTE),

@@ -68,7 +68,7 @@ class Room(msgspec.Struct, frozen=True):
 
 def largest(room: Room, wish: Wish) -> dict[str, int]:
     """The largest batch, and the largest length, that fits when all else stays; 0 for none."""
-    longest = _MOST if room.model.scaled else room.model.max_position_embeddings
+    longest = room.model.longest or _MOST
     step = wish.tp if wish.sequence_parallel else 1
     return {
         "batch": _last(lambda n: room.fits(varied(wish, batch=n)), _MOST),

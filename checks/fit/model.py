@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from checks import json_edit
 from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
 from provision.facts import small
@@ -14,6 +16,7 @@ from provision.paths import IMAGES
 from provision.words import text
 
 Size = Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
+Factor = Annotated[float, msgspec.Meta(gt=0, le=1 << 20)]
 _LARGEST = 16 << 20  # bytes of a config.json
 
 _CLASSES = ("LlamaForCausalLM", "LlamaForCausalLMPipe")  # those with a head for the next token
@@ -34,7 +37,8 @@ _ASSUMED: dict[str, tuple[object, ...]] = {
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A Llama model. Fields are named as in its config.json.
 
-    `scaled` says that the config stretches rotary positions beyond `max_position_embeddings`.
+    The two of rotary scaling are PaddleNLP's own, as its Llama takes them (paddlenlp 3.0.0b4,
+    transformers/llama/modeling.py, _init_rope): None and 1 where it stretches nothing.
     """
 
     name: str
@@ -46,7 +50,23 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     vocab_size: Size
     max_position_embeddings: Size = 2048
     tie_word_embeddings: bool = False
-    scaled: bool = False
+    rope_scaling_type: Literal["linear", "ntk", "dynamic_ntk"] | None = None
+    rope_scaling_factor: Factor = 1.0
+
+    @property
+    def positions(self) -> int:
+        """Rows of the rotary tables as they are built: linear and ntk stretch them."""
+        if self.rope_scaling_type in ("linear", "ntk"):
+            return math.ceil(self.max_position_embeddings * self.rope_scaling_factor)
+        return self.max_position_embeddings
+
+    @property
+    def longest(self) -> int | None:
+        """Tokens that a sequence may have; None where nothing limits it.
+
+        The tables end there. dynamic_ntk alone computes longer ones when they are needed.
+        """
+        return None if self.rope_scaling_type == "dynamic_ntk" else self.positions
 
     @property
     def head_size(self) -> int:
@@ -94,8 +114,8 @@ def find(value: str) -> Model:
         return of_file(path)
     named = {row.name: row for row in rows()}
     if row := named.get(value.lower()):
-        fields = {name: getattr(row, name) for name in Model.__struct_fields__ if name != "scaled"}
-        return Model(**fields)
+        names = set(Model.__struct_fields__) & set(Row.__struct_fields__)
+        return Model(**{name: getattr(row, name) for name in names})
     raise unknown_name("unknown-model", value, list(named))
 
 
@@ -104,26 +124,38 @@ def of_file(path: Path) -> Model:
     values = config_of(path)
     require_llama(path, values)
     given = {name: values[name] for name in Model.__struct_fields__
-             if name != "name" and values.get(name) is not None}  # fmt: skip
+             if name not in _NOT_GIVEN and values.get(name) is not None}  # fmt: skip
     given.setdefault("num_key_value_heads", values.get("num_attention_heads"))
-    given["scaled"] = _scaled(values)
+    given |= _scaling(path, values)
     try:
-        model = msgspec.convert({**given, "name": str(path)}, Model)
+        model = msgspec.convert({**given, "name": small.shown(path)}, Model)
     except msgspec.ValidationError as error:
         raise bad(path, str(error).replace("Object", "config.json")) from None
     _whole(path, model, values.get("head_dim"))
     return model
 
 
-def _scaled(values: dict[str, Any]) -> bool:
-    """Whether rotary positions are stretched: PaddleNLP's field, or one of transformers' two."""
-    for name in ("rope_scaling_type", "rope_scaling", "rope_parameters"):
-        kind = values.get(name)
-        if isinstance(kind, dict):
-            kind = kind.get("rope_type", kind.get("type", "default"))
-        if kind not in (None, "default"):
-            return True
-    return False
+_NOT_GIVEN = ("name", "rope_scaling_type", "rope_scaling_factor")
+_LLAMA3 = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
+
+
+def _scaling(path: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """PaddleNLP's two fields of rotary scaling, where they have an effect.
+
+    Of transformers' `rope_scaling` PaddleNLP takes llama3 alone, before its own fields; there
+    `max_position_embeddings` is the stretched length already. All else in it changes nothing.
+    Raises PaddockError `bad-model` for what PaddleNLP fails at.
+    """
+    theirs = values.get("rope_scaling")
+    if not isinstance(theirs, dict | None):
+        raise bad(path, text("fit.model.field", field="rope_scaling", value=_shown(theirs)))
+    if theirs and theirs.get("rope_type") == "llama3":
+        if lost := next((name for name in _LLAMA3 if theirs.get(name) is None), None):
+            raise bad(path, text("fit.model.lacks", field=f"rope_scaling.{lost}"))
+        return {}
+    if values.get("rope_scaling_type") is None:
+        return {}
+    return {name: values[name] for name in _NOT_GIVEN if name != "name" and name in values}
 
 
 def config_of(path: Path) -> dict[str, Any]:
@@ -141,7 +173,18 @@ def config_of(path: Path) -> dict[str, Any]:
         raise bad(path, text("fit.model.json", reason=error)) from None
     if not isinstance(values, dict):
         raise bad(path, text("fit.model.object"))
+    _once(path, data)
     return values
+
+
+def _once(path: Path, data: bytes) -> None:
+    """Raises PaddockError `bad-model` for a field that is there twice: which one is meant?"""
+    try:
+        names = [one.name for one in json_edit.members(data.decode("utf-8"))]
+    except (ValueError, RecursionError) as error:
+        raise bad(path, text("fit.model.json", reason=error)) from None
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise bad(path, text("fit.model.twice", field=_shown(twice)))
 
 
 def require_llama(path: Path, values: dict[str, Any]) -> None:

@@ -100,7 +100,7 @@ def state(model: Model, wish: Wish, stage: Stage) -> State:
     and cosines, never split.
     """
     size, degree = wish.size, wish.sharding_degree
-    tables = stage.layers * 2 * model.max_position_embeddings * model.head_size * _FLOAT
+    tables = stage.layers * 2 * _rows(model, wish) * model.head_size * _FLOAT
     fixed = parameters(model, wish, stage)
     if not wish.train:
         return State(fixed * size, tables, 0, 0)
@@ -115,6 +115,15 @@ def state(model: Model, wish: Wish, stage: Stage) -> State:
         weights, tables, _share(trained * gradient, degree if by > 1 else 1),
         _share(trained * moments, degree if by else 1),
     )  # fmt: skip
+
+
+def _rows(model: Model, wish: Wish) -> int:
+    """Positions in a layer's rotary tables.
+
+    Those that dynamic_ntk computes for a longer sequence live as long as the layer runs; here each
+    layer has them, which is the most that may be.
+    """
+    return model.positions if model.longest else max(model.positions, wish.seq)
 
 
 def gathered(model: Model, wish: Wish) -> int:

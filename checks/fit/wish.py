@@ -75,8 +75,8 @@ def _impossible(wish: Wish, model: Model) -> Iterator[Refusal]:
     """
     yield from _shares(wish, model)
     yield from _together(wish)
-    most = model.max_position_embeddings
-    if wish.seq > most and not model.scaled:
+    most = model.longest
+    if most is not None and wish.seq > most:
         yield "--seq", wish.seq, "fit.wanted.seq", {"most": most}
     whole = wish.tp * wish.pp * wish.sharding_degree
     if wish.cards % whole:

@@ -24,7 +24,7 @@ BATCH, LENGTH = 2, 48  # sequences, and tokens of each
 def spec() -> dict[str, object]:
     """What a probe needs to build it, as JSON values: its config, and the shape of its ids."""
     config = msgspec.to_builtins(MODEL)
-    del config["name"], config["scaled"]
+    del config["name"]
     return {"config": config, "shape": [BATCH, LENGTH]}
 
 

@@ -274,13 +274,71 @@ def test_a_file_that_is_no_config(tmp_path: Path, data: bytes) -> None:
 
 def test_a_bom_and_foreign_fields_are_no_matter(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    values = CONFIG | {"_name": "模型", "rope_scaling": {"factor": 4, "rope_type": "linear"}}
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(values, ensure_ascii=False).encode())
-    model = find(str(tmp_path))
-    assert model.scaled
-    assert possible(wish(seq=1000), model)
-    path.write_text(json.dumps(CONFIG | {"rope_parameters": {"rope_type": "default"}}))
-    assert not possible(wish(seq=1000), find(str(path)))
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(CONFIG | {"_name": "模型"}).encode())
+    assert find(str(tmp_path)).hidden_size == 64
+
+
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 32}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "rows", "longest"), [
+    ({"rope_scaling": LLAMA3}, 256, 256),
+    ({"rope_scaling": LLAMA3, "rope_scaling_type": "unheard-of"}, 256, 256),
+    ({"rope_scaling": {"type": "linear", "factor": 4.0}}, 256, 256),
+    ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, 256, 256),
+    ({"rope_scaling": None, "rope_scaling_type": None, "rope_scaling_factor": "x"}, 256, 256),
+    ({"rope_parameters": {"rope_type": "linear", "factor": 2.0}}, 256, 256),
+    ({"rope_scaling_factor": 4.0}, 256, 256),
+    ({"rope_scaling_type": "linear"}, 256, 256),
+    ({"rope_scaling_type": "linear", "rope_scaling_factor": 4}, 1024, 1024),
+    ({"rope_scaling_type": "ntk", "rope_scaling_factor": 2.5}, 640, 640),
+    ({"rope_scaling_type": "ntk", "rope_scaling_factor": 0.5}, 128, 128),
+    ({"rope_scaling_type": "dynamic_ntk", "rope_scaling_factor": 4.0}, 256, None),
+])  # fmt: skip
+def test_rotary_scaling_is_what_paddlenlp_makes_of_it(
+    tmp_path: Path, change: dict[str, Any], rows: int, longest: int | None
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG | change))
+    model, one = find(str(tmp_path)), wish(train=False, seq=64)
+    assert (model.positions, model.longest) == (rows, longest)
+    tables = weights.state(model, one, weights.stages(model, one)[0]).tables
+    assert tables == 4 * 2 * rows * 8 * 4  # layers, sines and cosines, head, float32
+    found = answer("s60", FLAGS | {"model": str(tmp_path), "infer": True})
+    assert found.run.seq == min(rows, 256)
+    assert possible(wish(seq=longest or 5000), model)
+    if longest:
+        assert found.largest["seq"] == longest
+        assert not possible(wish(seq=longest + 1), model)
+    else:
+        assert found.largest["seq"] > 256
+        long = wish(train=False, seq=5000)
+        assert weights.state(model, long, weights.stages(model, long)[0]).tables > tables
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"rope_scaling_type": "llama3"}, "rope_scaling_type"),
+    ({"rope_scaling_type": "yarn"}, "yarn"),
+    ({"rope_scaling_type": "linear", "rope_scaling_factor": None}, "rope_scaling_factor"),
+    ({"rope_scaling_type": "linear", "rope_scaling_factor": 0}, "rope_scaling_factor"),
+    ({"rope_scaling_type": "ntk", "rope_scaling_factor": "2"}, "rope_scaling_factor"),
+    ({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, "low_freq_factor"),
+    ({"rope_scaling": "linear"}, "rope_scaling"),
+])  # fmt: skip
+def test_rotary_scaling_at_which_paddlenlp_fails(
+    tmp_path: Path, change: dict[str, Any], says: str
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG | change))
+    with pytest.raises(PaddockError, match=says) as caught:
+        find(str(tmp_path))
+    assert caught.value.code == "bad-model"
+
+
+def test_a_field_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(CONFIG)[:-1] + ', "hidden_size": 128}')
+    with pytest.raises(PaddockError, match="`hidden_size` is there twice"):
+        find(str(path))
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:

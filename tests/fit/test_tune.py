@@ -126,7 +126,7 @@ def test_heads_that_do_not_divide_are_refused(tmp_path: Path, tp: int) -> None:
 
 @pytest.mark.parametrize(("data", "says"), [
     (CONFIG.replace(b'"llama"', b'"qwen2"'), "qwen2"),
-    (CONFIG.replace(b'"_name"', b'"model_type"'), "模型"),
+    (CONFIG.replace(b'"_name"', b'"model_type"'), "model_type` is there twice"),
     (CONFIG.replace(b'"_name"', b'"use_fused_rope"'), "use_fused_rope"),
     (CONFIG[:-6], "JSON"), (b"", "JSON"), (CONFIG.replace(b"8\n}", b"8,\n}"), "JSON"),
     (CONFIG.replace(b": 8", b': "8"'), "num_key_value_heads"),
