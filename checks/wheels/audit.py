@@ -76,12 +76,12 @@ QUESTIONS = (
     _of_doctor(plugin_libc.CHECK, "plugin-libraries"),
     _of_doctor(plugin_abi.CHECK, "plugin-libraries", "plugin-pair"),
     _of_doctor(plugin_cann.CHECK, "wheel-surroundings"),
+    Question("wheel-installs", imports.installs, (*_FORM, "wheel-tag")),
     Question(
         "wheel-symbols", links.symbols,
         ("wheel-libraries", "plugin-pair", "plugin-libraries", "plugin-abi", "plugin-cann",
          "wheel-surroundings"),
     ),
-    Question("wheel-installs", imports.installs, (*_FORM, "wheel-tag")),
     Question(
         "plugin-loads", imports.registers,
         ("wheel-libraries", "plugin-pair", "plugin-libraries", "plugin-libc", "plugin-abi",

@@ -76,25 +76,27 @@ def _glibc(tag: str) -> tuple[int, int] | None:
 
 def runpath(subject: Subject) -> Finding:
     """No library is looked for where only the machine of the build has it."""
-    found = [(_grade(path), path, one) for one in subject.linkage for path in _paths(one)]
-    bad = [(grade, path, one) for grade, path, one in found if grade]
+    found = [(_grade(path), tag, path, one)
+             for one in subject.linkage for tag, path in _paths(one)]  # fmt: skip
+    bad = [row for row in found if row[0]]
     if not bad:
-        line = next((path for _, path, _ in found), "-")
-        return Finding("ok", evidence=[Evidence(f"RUNPATH {line}", subject.path.name)])
+        line = next((f"{tag} {path}" for _, tag, path, _ in found), "no RUNPATH, no RPATH")
+        return Finding("ok", evidence=[Evidence(line, subject.path.name)])
     order = ("relative", "build", "environment", "absolute")
-    case, path, one = min(bad, key=lambda row: order.index(row[0]))
-    evidence = [Evidence(f"RUNPATH {path}", one.file) for _, path, one in bad[:4]]
+    case, _, path, one = min(bad, key=lambda row: order.index(row[0]))
+    evidence = [Evidence(f"{tag} {path}", one.file) for _, tag, path, one in bad[:4]]
     state: State = "error" if case in ("relative", "build") else "warning"
     return Finding(state, case, {"path": path, "file": one.file}, evidence, source=_ELF)
 
 
-def _paths(one: Linkage) -> Iterator[str]:
-    """The folders that a library names; DT_RPATH counts only without DT_RUNPATH.
+def _paths(one: Linkage) -> Iterator[tuple[str, str]]:
+    """The folders that a library names, and where; DT_RPATH counts only without DT_RUNPATH.
 
     One that was linked with a library without a SONAME asks for it by its whole path.
     """
-    yield from one.runpath or one.rpath
-    yield from (str(Path(need.name).parent) for need in one.needed if "/" in need.name)
+    tag = "RUNPATH" if one.runpath else "RPATH"
+    yield from ((tag, path) for path in one.runpath or one.rpath)
+    yield from (("NEEDED", str(Path(need.name).parent)) for need in one.needed if "/" in need.name)
 
 
 def _grade(path: str) -> str:

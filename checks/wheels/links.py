@@ -71,15 +71,27 @@ def symbols(subject: Subject) -> Finding:
         return APART
     whole = [msgspec.structs.replace(one, needed=[*one.needed, *_apart(subject, one)])
              for one in links]  # fmt: skip
-    for ask in (_unlinked, _missing, _further):
-        if finding := next(filter(None, map(ask, whole)), None):
+    lazy = [one for one in whole if one.missing_symbols and _is_loaded(subject, one)]
+    rest = [one for one in whole if one not in lazy]
+    for ask, ones in ((_unlinked, whole), (_missing, rest), (_further, whole)):
+        if finding := next(filter(None, map(ask, ones)), None):
             return finding
     if unsettled := next((one for one in links if one.unsettled), None):
         values = {"file": unsettled.file, "count": str(len(unsettled.unsettled))}
         evidence = [Evidence(f"undefined symbol: {name}", unsettled.file)
                     for name in unsettled.unsettled[:3]]  # fmt: skip
         return Finding("unknown", "unsettled", values, evidence)
+    if lazy and (finding := _missing(lazy[0])):
+        return msgspec.structs.replace(finding, state="warning", case="lazy")
     return Finding("ok", evidence=[Evidence("all symbols found", links[0].file)])
+
+
+def _is_loaded(subject: Subject, one: Linkage) -> bool:
+    """Whether the trial has shown that a library loads: Paddle opens what lies in that folder."""
+    loaded = subject.trial.loaded if subject.trial else None
+    if not (loaded and subject.is_plugin):
+        return False
+    return loaded.verdict == "loads" and Path(one.file).parent.name == "paddle_custom_device"
 
 
 def _apart(subject: Subject, one: Linkage) -> list[Needed]:

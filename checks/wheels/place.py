@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -93,7 +94,13 @@ def linked(files: Iterable[Path], site: Path, place: Place) -> list[linkage.Link
     host = process_libraries.NOBODY
     if place.environment:
         host = process_libraries.paddle_host(site, Path(place.environment.python))
-    return linkage.collect(list(files), clean(os.environ), host=host)
+    return linkage.collect(list(files), clean(os.environ), host=host, alone=_is_opened)
+
+
+def _is_opened(library: Path) -> bool:
+    """Whether Paddle or Python opens a library of a wheel, not only another library of it."""
+    is_module = re.search(r"\.(cpython-[\w-]+|abi3)\.so$", library.name)
+    return library.parent.name == "paddle_custom_device" or bool(is_module)
 
 
 def facts(place: Place, links: list[linkage.Linkage], name: str, version: str) -> Facts:

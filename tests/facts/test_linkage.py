@@ -104,6 +104,24 @@ def test_an_absent_library_further_down(build: Build, tmp_path: Path) -> None:
     assert by_name(found, "libmid.so").how == "runpath"
 
 
+@pytest.mark.parametrize("tags", ["--disable-new-dtags", "--enable-new-dtags"])
+def test_a_part_inherits_the_rpath_of_what_asks_for_it(
+    build: Build, tmp_path: Path, tags: str
+) -> None:
+    deep = build("libs/libdeep.so", "int deep(void) { return 1; }", "-Wl,-soname,libdeep.so")
+    mid = build("libs/libmid.so", "int deep(void); int mid(void) { return deep(); }", deep,
+                "-Wl,-soname,libmid.so")  # fmt: skip
+    path = build("libtop.so", "int mid(void); int f(void) { return mid(); }", mid,
+                 "-Wl,-rpath,$ORIGIN/libs", f"-Wl,{tags}")  # fmt: skip
+    found = linkage.collect([mid, path], {}, host=HOST, alone=lambda file: file == path)
+    has_rpath = tags == "--disable-new-dtags"  # a RUNPATH is for the file itself only
+    assert (said(path) == "") is has_rpath
+    assert [one.unsettled for one in found] == ([[], []] if has_rpath else [["deep"], []])
+    assert by_name(found[0], "libdeep.so").of == found[0].file == str(mid)
+    by_itself = linkage.collect([mid, path], {}, host=HOST)[0]
+    assert "libdeep.so: cannot open" in said(mid) and by_itself.unsettled == ["deep"]
+
+
 NEWER = "int aclrtMalloc(void) { return 1; }\nint aclrtFoo(void) { return 2; }"
 PLUGIN = """\
 int aclrtMalloc(void); int aclrtFoo(void); int other(void);

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from checks.wheels import links
-from checks.wheels.audit import Audit
+from checks.wheels.audit import Audit, audit
+from checks.wheels.place import find
 from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
 
@@ -124,12 +125,43 @@ RUNPATHS = [
 
 
 @pytest.mark.parametrize(("path", "said"), RUNPATHS)
-@pytest.mark.parametrize("flag", ["--enable-new-dtags", "--disable-new-dtags"])
-def test_folders_that_the_build_left(
-    tmp_path: Path, alone: Auditor, path: str, said: str | None, flag: str
+@pytest.mark.parametrize(
+    ("flag", "tag"), [("--enable-new-dtags", "RUNPATH"), ("--disable-new-dtags", "RPATH")]
+)
+def test_folders_that_the_build_left(  # noqa: PLR0913, PLR0917 - the last four are the case
+    tmp_path: Path, alone: Auditor, path: str, said: str | None, flag: str, tag: str
 ) -> None:
-    made = make.compiled(tmp_path, "int f;", f"-Wl,-rpath,{path}", f"-Wl,{flag}")
-    assert cases(alone(wheel(tmp_path, made))).get("wheel-runpath") == said
+    made = alone(wheel(tmp_path, make.compiled(
+        tmp_path, "int f;", f"-Wl,-rpath,{path}", f"-Wl,{flag}")))  # fmt: skip
+    assert cases(made).get("wheel-runpath") == said
+    finding = next(one for one in made.findings if one.id == "wheel-runpath")
+    assert finding.evidence[0].line == f"{tag} {path}"
+
+
+def test_parts_of_a_package_that_one_rpath_finds(tmp_path: Path, alone: Auditor) -> None:
+    libs = tmp_path / "paddle_tiny.libs"
+    deep = make.compiled(libs, "int deep(void) { return 1; }", "-Wl,-soname,libdeep.so",
+                         name="libdeep.so")  # fmt: skip
+    mid = make.compiled(libs, "int deep(void); int mid(void) { return deep(); }", str(deep),
+                        "-Wl,-soname,libmid.so", name="libmid.so")  # fmt: skip
+    top = make.compiled(tmp_path, "int mid(void); int f(void) { return mid(); }", str(mid),
+                        "-Wl,-rpath,$ORIGIN/../paddle_tiny.libs,--disable-new-dtags",
+                        "-Wl,--allow-shlib-undefined")  # fmt: skip
+    parts = {f"paddle_tiny.libs/{one.name}": one.read_bytes() for one in (mid, deep)}
+    files = {"paddle_tiny/__init__.py": b"", "paddle_tiny/top.abi3.so": top.read_bytes()}
+    assert cases(alone(make.sound(tmp_path, {**files, **parts}, name="paddle_tiny"))) == {}
+
+
+def test_functions_that_nobody_has_and_nobody_calls(
+    tmp_path: Path, paddle: Path, against: Auditor, core: str
+) -> None:
+    code = "int PD_OfTomorrow(void); int f(void) { return PD_OfTomorrow(); }"
+    flags = (core, ORIGIN, "-Wl,--no-as-needed", core, "-Wl,-z,lazy")
+    path = wheel(tmp_path, make.compiled(tmp_path, code, *flags))
+    assert cases(against(path)) == {"wheel-symbols": "error paddle"}
+    made = audit(path, find(path.name, "auto", str(paddle)), importing=True)
+    assert cases(made) == {"wheel-symbols": "warning lazy"}
+    assert "PD_OfTomorrow" in of(made, "wheel-symbols")
 
 
 def test_an_executable_stack(tmp_path: Path, alone: Auditor) -> None:

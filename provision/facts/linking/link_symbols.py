@@ -41,8 +41,8 @@ def resolve(names: Iterable[str], top: Object, process: Process) -> Resolved:
 
 
 def further(fresh: Iterable[Object], top: Object, process: Process) -> dict[str, list[str]]:
-    """The libraries that a file brings with it -> the symbols that they miss, where they do."""
-    asked = {one: elf_symbols.undefined(one.elf) for one in fresh if one is not top}
+    """Those of the libraries that `top` brings with it -> the symbols that they miss."""
+    asked = {one: elf_symbols.undefined(one.elf) for one in fresh}
     names = {name for some in asked.values() for name in some}
     lost = set(resolve(names, top, process).missing)
     missing = {str(one.elf.path): sorted(lost & set(some)) for one, some in asked.items()}

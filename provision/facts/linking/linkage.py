@@ -5,7 +5,7 @@ This finds a plugin that was built for another CANN, Paddle or system before any
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -77,41 +77,75 @@ class Linkage(msgspec.Struct, frozen=True):
 
 
 def collect(
-    files: Sequence[Path], variables: Mapping[str, str], root: Path = Path("/"), host: Host = NOBODY
-) -> list[Linkage]:
+    files: Sequence[Path], variables: Mapping[str, str], root: Path = Path("/"),
+    host: Host = NOBODY, alone: Callable[[Path], bool] = lambda path: True,
+) -> list[Linkage]:  # fmt: skip
     """How each file would link in the process `host`, with the LD_ variables of `variables`.
 
     `root` is the prefix of /etc, of the system's library folders and of the vendors'. Without a
-    program in `host` the symbols of Python count as provided.
+    program in `host` the symbols of Python count as provided. What is not opened by itself
+    (`alone`) but asked for by another of the files inherits that one's DT_RPATH and its symbols.
     """
     process = start(variables, root, host)
     folders = library_folders.Folders(root, host.nearby)
-    return [_linkage(path.absolute(), process.fork(), folders) for path in files]
+    paths = [path.absolute() for path in files]
+    first = _openers(paths, process, alone)
+    return [_linkage(path, first.get(path, path), process.fork(), folders) for path in paths]
 
 
-def _linkage(path: Path, process: Process, folders: library_folders.Folders) -> Linkage:
+def _openers(
+    paths: Sequence[Path], process: Process, alone: Callable[[Path], bool]
+) -> dict[Path, Path]:
+    """The files that come with another one -> the first that brings them, and is opened itself."""
+    parts = [path for path in paths if not alone(path)]
+    brought = {path: _brought(path, process.fork()) for path in paths} if parts else {}
+    come = [path for path in parts
+            if any(path.resolve() in brought[one] for one in paths if one != path)]  # fmt: skip
+    first = [path for path in paths if path not in come]
+    return {path: one for path in come for one in reversed(first)
+            if path.resolve() in brought[one]}  # fmt: skip
+
+
+def _brought(path: Path, process: Process) -> set[Path]:
+    """The files that one pulls in; none where it cannot be loaded at all."""
+    try:
+        top = process.load(elf.checked(ElfFile(path), process.arch))
+    except (OSError, *DAMAGED):
+        return set()
+    return {one.elf.path.resolve() for one in top.closure() if one is not top}
+
+
+def _linkage(
+    path: Path, opener: Path, process: Process, folders: library_folders.Folders
+) -> Linkage:
     """How one file would link. What is damaged is a problem in the answer."""
     arch = ""
     try:
         file = ElfFile(path)
         arch = file.arch
-        return _linked(elf.checked(file, process.arch), process, folders)
+        first = file if opener == path else ElfFile(opener)
+        return _linked(elf.checked(file, process.arch), first, process, folders)
     except (OSError, *DAMAGED) as error:
         return Linkage(str(path), elf.problem(error), arch=arch)
 
 
-def _linked(file: ElfFile, process: Process, folders: library_folders.Folders) -> Linkage:
-    """How a file that can be loaded would link. Raises `elf_file.DAMAGED`."""
+def _linked(
+    file: ElfFile, opener: ElfFile, process: Process, folders: library_folders.Folders
+) -> Linkage:
+    """How a file that can be loaded would link with `opener`. Raises `elf_file.DAMAGED`."""
     before = set(process.objects)
+    scope = process.load(opener)
     top = process.load(file)
+    top.elf = file  # not by the way that led there
     # What the process has without this file is not this file's to answer for.
     fresh = top.closure() if top in before else [o for o in top.closure() if o not in before]
     needed = [_needed(request, folders) for request in _shown(top, fresh)]
     names = elf_symbols.undefined(file)
     absent = any(one.found is None or one.problem for one in needed)
-    symbols = link_symbols.resolve(names, top, process)
+    symbols = link_symbols.resolve(names, scope, process)
     lost = sorted({*symbols.missing, *symbols.unlinked})
-    others = {} if absent else link_symbols.further(fresh, top, process)
+    parts = [] if absent else [one for one in fresh if one is not top]
+    others = link_symbols.further(parts, scope, process)
     wanted = [version.name for version in elf_symbols.wanted_versions(file)]
     return Linkage(
         str(file.path),
