@@ -17,6 +17,7 @@ from provision.console import show, show_json
 from provision.document import Table, read
 from provision.errors import PaddockError
 from provision.facts import small
+from provision.facts.settings import printable
 from provision.paths import IMAGES, targets
 from provision.words import text
 
@@ -73,8 +74,8 @@ def tune(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """Set the target's fields in a config.json (or that of a folder), or take them back. Returns 0.
 
-    Raises PaddockError `bad-option`, `bad-model`, `no-heads`, `no-backup`, `tune-busy`; then
-    nothing was changed.
+    Raises PaddockError `bad-option`, `bad-model`, `no-heads`, `no-backup`, `tune-busy`,
+    `tune-unwritable`; then nothing was changed.
     """
     if not config:
         wanted = text("wanted.file")
@@ -83,7 +84,7 @@ def tune(  # noqa: PLR0913 - one parameter a flag
     path = path / "config.json" if small.is_folder(path) else path
     fields = fields_of(target)
     require_llama(path, config_of(path))
-    with _alone(path):
+    with _written(path), _alone(path):
         done = (
             _undo(path, fields) if undo else _tune(path, fields, _values(path, fields, tp, without))
         )
@@ -126,9 +127,15 @@ def _tune(path: Path, fields: list[Field], wanted: Mapping[str, bool]) -> Tuned:
             changed[name] = (old, value)
     backup = _backup(path)
     if changed:
-        if not backup.exists() or _same(config_of(backup), values, wanted):
+        new = not backup.exists()
+        if new or _same(config_of(backup), values, wanted):
             _replace(backup, before, like=path)
-        _replace(path, now, like=path)
+        try:
+            _replace(path, now, like=path)
+        except OSError:
+            if new:
+                backup.unlink()
+            raise
     copy = small.shown(backup) if backup.exists() else None
     reset = {one.name: one.reset_by for one in fields if one.reset_by and wanted[one.name]}
     return Tuned(
@@ -174,16 +181,43 @@ def _text(path: Path) -> str:
 
 
 def _replace(path: Path, content: str, *, like: Path) -> None:
-    """A file gets its content at once, and the rights of another. A link stays one."""
-    whole = path.resolve()
+    """A file gets its content at once, and the owner, group and rights of another.
+
+    A link stays one. Raises OSError; then the file is as it was.
+    """
+    whole, wanted = path.resolve(), like.stat()
     draft = _draft(whole)
     draft.write_bytes(content.encode())
-    draft.chmod(like.stat().st_mode & 0o7777)
+    made = draft.stat()
+    if (made.st_uid, made.st_gid) != (wanted.st_uid, wanted.st_gid):
+        _give(draft, wanted)
+    draft.chmod(wanted.st_mode & 0o7777)
     draft.replace(whole)
+
+
+def _give(draft: Path, wanted: os.stat_result) -> None:
+    """Owner and group. Raises OSError: a file that is another's afterwards helps nobody."""
+    try:
+        os.chown(draft, wanted.st_uid, wanted.st_gid)
+    except OSError as error:
+        raise OSError(error.errno, text("tune.owner", user=wanted.st_uid)) from None
 
 
 def _draft(whole: Path) -> Path:
     return whole.with_name(f".{whole.name}.paddock-draft")
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """What keeps the files from being written is told of the model's folder, not of our own.
+
+    Raises PaddockError `tune-unwritable`.
+    """
+    try:
+        yield
+    except OSError as error:
+        folder, reason = small.shown(path.resolve().parent), error.strerror or str(error)
+        raise PaddockError("tune-unwritable", folder=folder, reason=reason) from None
 
 
 @contextlib.contextmanager
@@ -202,14 +236,15 @@ def _alone(path: Path) -> Iterator[None]:
         yield
     finally:
         for one in (path, _backup(path)):
-            _draft(one.resolve()).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the first error counts
+                _draft(one.resolve()).unlink(missing_ok=True)
         os.close(folder)
 
 
 def _tell(done: Tuned) -> None:
     """The result for a person."""
     key = "tune.undone" if done.undone else "tune.done" if done.changed else "tune.nothing"
-    show(text(key, file=done.file, backup=done.backup))
+    show(printable(text(key, file=done.file, backup=done.backup)))
     for name, (old, new) in done.changed.items():
         show(f"  {name:<22} {_shown(old)} -> {_shown(new)}")
     for name, releases in done.reset_by.items():

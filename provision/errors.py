@@ -134,6 +134,7 @@ STATUS: Final[dict[str, int]] = {
     "smoke-known": SMOKE,
     "busy": BUSY,
     "tune-busy": BUSY,
+    "tune-unwritable": MACHINE,
     "interrupted": INTERRUPTED,
     "internal": INTERNAL,
 }

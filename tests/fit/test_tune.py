@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -149,6 +150,62 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert fields(real)["use_fused_rope"] is True
     run(link, undo=True)
     assert real.read_bytes() == CONFIG
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_the_owner_and_the_group_stay(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    os.chown(path, 1234, 5678)
+    path.chmod(0o640)
+    run(path)
+    for one in tmp_path.iterdir():
+        seen = one.stat()
+        assert (seen.st_uid, seen.st_gid, seen.st_mode & 0o777) == (1234, 5678, 0o640), one
+    run(path, undo=True)
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 5678)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_who_cannot_keep_the_owner_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path)
+    os.chown(path, 1234, 5678)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no")
+
+    monkeypatch.setattr(os, "chown", refuse)
+    with pytest.raises(PaddockError, match="1234") as caught:
+        run(path)
+    assert caught.value.code == "tune-unwritable"
+    assert (path.read_bytes(), names(tmp_path)) == (CONFIG, ["config.json"])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("writes", [0, 1])
+def test_what_cannot_be_written_is_told_of_the_folder_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, writes: int
+) -> None:
+    """The first file, which is the copy, or the second one."""
+    path, left, plain = write(tmp_path), [writes], Path.write_bytes
+
+    def failing(self: Path, data: bytes) -> int:
+        if left[0]:
+            left[0] -= 1
+            return plain(self, data)
+        plain(self, data[:20])
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "write_bytes", failing)
+    with pytest.raises(PaddockError) as caught:
+        run(path)
+    assert (caught.value.code, caught.value.status) == ("tune-unwritable", 4)
+    assert str(tmp_path) in caught.value.part("what")
+    assert os.strerror(number) in caught.value.part("what")
+    assert "PADDOCK_HOME" not in str(caught.value)
+    monkeypatch.undo()
+    assert (path.read_bytes(), names(tmp_path)) == (CONFIG, ["config.json"])
 
 
 # Two files written, made like the old one and put in place, or one of them and the copy removed;
