@@ -95,7 +95,9 @@ def cards_of(known: Memory, target: str, name: str, ecc: str) -> list[Card]:
         raise PaddockError("bad-option", option="--card", value=name, wanted=wanted)
     chosen = [one for one in named if not ecc or one.ecc == ecc]
     if not chosen:
-        wanted = text("fit.wanted.no-ecc")
+        names = ", ".join(dict.fromkeys(one.name for one in named))
+        both = ", ".join(dict.fromkeys(one.name for one in known.cards if one.ecc))
+        wanted = text("fit.wanted.no-ecc", names=names, both=both)
         raise PaddockError("bad-option", option="--ecc", value=ecc, wanted=wanted)
     return chosen
 

@@ -9,24 +9,27 @@ from checks.fit.command import Fit
 from checks.fit.judge import MARGIN, Verdict
 from checks.fit.memory import Parts
 from checks.fit.wish import Wish
+from provision.facts.settings import printable
 from provision.words import text
 
 _PARTS = ("weights", "tables", "gradients", "optimizer", "activations", "attention", "kv_cache",
           "logits", "total")  # fmt: skip
-_GIB = 1 << 30
+_GIB, _PIB = 1 << 30, 1 << 50
+_ABSURD = 1 << 60  # more digits say no more
 _STAGES = 8  # beyond that the first, the fullest and the last are shown
 
 
 def lines(found: Fit) -> Iterator[str]:
     """All of it: the run, the parts, the verdicts, what would help, what it rests on."""
-    yield text("fit.title", model=found.model.name, target=found.target, run=run(found.run))
+    model = printable(found.model.name)
+    yield text("fit.title", model=model, target=found.target, run=run(found.run))
     yield from _table(found.stages)
     for verdict in found.cards:
         yield f"  {_verdict(verdict)}"
     yield "  " + text("fit.margin", margin=size(found.cards[0].margin), share=f"{MARGIN:.0%}")
     if found.cards[0].verdict != "fits":
         yield from _changes(found)
-    yield "  " + text("fit.largest", **found.largest)
+    yield "  " + _largest(found.largest)
     yield "  " + text("fit.attention", plain=size(found.attention.plain),
                       tiled=size(found.attention.tiled))  # fmt: skip
     if found.tile:
@@ -35,6 +38,13 @@ def lines(found: Fit) -> Iterator[str]:
         yield "  " + text("fit.no-tile")
     for note in found.notes:
         yield "  " + text(f"fit.note.{note}")
+
+
+def _largest(found: dict[str, int]) -> str:
+    """The largest batch and length; in words where there is none."""
+    if not any(found.values()):
+        return text("fit.largest-nothing")
+    return text("fit.largest", **{name: most or text("fit.none") for name, most in found.items()})
 
 
 def run(wish: Wish) -> str:
@@ -96,5 +106,9 @@ def _changes(found: Fit) -> Iterator[str]:
 
 
 def size(count: int) -> str:
-    """An amount: GiB with two digits, or MiB where it is small."""
+    """An amount: GiB with two digits, MiB where it is small, PiB where no machine has as much."""
+    if count >= _ABSURD:
+        return f"> {_ABSURD // _PIB} PiB"
+    if count >= _PIB:
+        return f"{count / _PIB:.2f} PiB"
     return f"{count / _GIB:.2f} GiB" if count >= _GIB // 10 else f"{count / (1 << 20):.1f} MiB"

@@ -16,6 +16,7 @@ from checks.fit.cards import memory as known_memory
 from checks.fit.command import answer
 from checks.fit.judge import Room, largest
 from checks.fit.model import Model, find, rows
+from checks.fit.show import lines
 from checks.fit.tile import tile
 from checks.fit.wish import Wish, possible
 from provision.errors import PaddockError
@@ -200,6 +201,39 @@ def test_the_largest_that_fits_is_the_largest() -> None:
     for name, most in found.items():
         assert room.fits(msgspec.structs.replace(one, **{name: most}))
         assert not room.fits(msgspec.structs.replace(one, **{name: most + 1}))
+
+
+def test_where_nothing_fits_that_is_said(tmp_path: Path) -> None:
+    """In a config.json with sizes that nobody has the amounts stay readable, too."""
+    huge = CONFIG | {"hidden_size": 1 << 36, "intermediate_size": 1 << 36, "vocab_size": 1 << 36}
+    (tmp_path / "config.json").write_text(json.dumps(huge))
+    told = "\n".join(lines(answer("s60", FLAGS | {"model": str(tmp_path), "infer": True})))
+    assert "nothing fits" in told
+    assert "> 1024 PiB" in told
+    assert max(map(len, re.findall(r"\d+", told))) < 12
+    assert not re.search("(batch|length) 0", told)
+
+
+def test_one_of_the_largest_may_be_none() -> None:
+    flags = {"model": "llama2-7b", "infer": True, "seq": "64", "batch": str(1 << 30), "ecc": "on"}
+    found = answer("s60", FLAGS | flags)
+    assert (found.largest["seq"], found.largest["batch"] > 0) == (0, True)
+    assert f"batch {found.largest['batch']}, or length none" in "\n".join(lines(found))
+
+
+def test_a_name_stays_on_its_line(tmp_path: Path) -> None:
+    folder = tmp_path / "a\n\x1b[2Jb"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    first = next(lines(answer("s60", FLAGS | {"model": str(folder), "infer": True})))
+    assert first.isprintable()
+
+
+def test_ecc_of_a_card_that_has_one_figure() -> None:
+    with pytest.raises(PaddockError, match=r"S60.*910B2") as caught:
+        answer("ascend910b", FLAGS | {"model": "llama2-7b", "infer": True, "card": "910B2",
+                                      "ecc": "on"})  # fmt: skip
+    assert caught.value.values["option"] == "--ecc"
 
 
 def test_a_tile_fills_the_local_memory_and_no_more() -> None:
