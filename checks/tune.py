@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import msgspec
 
 from checks import json_edit
 from checks.fit.model import bad, config_of, require_llama
+from checks.rewrite import alone, replace, written
 from provision.console import show, show_json
 from provision.document import Table, read
 from provision.errors import PaddockError
@@ -80,11 +78,11 @@ def tune(  # noqa: PLR0913 - one parameter a flag
     if not config:
         wanted = text("wanted.file")
         raise PaddockError("bad-option", option="--config", value=config, wanted=wanted)
-    path = Path(config).expanduser()
+    path = Path(config)
     path = path / "config.json" if small.is_folder(path) else path
     fields = fields_of(target)
     require_llama(path, config_of(path))
-    with _written(path), _alone(path):
+    with written(path), alone(path, _backup(path)):
         done = (
             _undo(path, fields) if undo else _tune(path, fields, _values(path, fields, tp, without))
         )
@@ -129,9 +127,9 @@ def _tune(path: Path, fields: list[Field], wanted: Mapping[str, bool]) -> Tuned:
     if changed:
         new = not backup.exists()
         if new or _same(config_of(backup), values, wanted):
-            _replace(backup, before, like=path)
+            replace(backup, before, like=path)
         try:
-            _replace(path, now, like=path)
+            replace(path, now, like=path)
         except OSError:
             if new:
                 backup.unlink()
@@ -163,7 +161,7 @@ def _undo(path: Path, fields: list[Field]) -> Tuned:
             changed[name] = (values.get(name), was.get(name))
     if config_of(backup) == msgspec.json.decode(now.removeprefix("\ufeff")):
         now = _text(backup)  # nothing else was changed: the very bytes
-    _replace(path, now, like=path)
+    replace(path, now, like=path)
     backup.unlink()
     return Tuned(file=small.shown(path), backup=None, changed=changed, undone=True)
 
@@ -178,67 +176,6 @@ def _text(path: Path) -> str:
         return path.read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
         raise bad(path, text("fit.model.json", reason=error)) from None
-
-
-def _replace(path: Path, content: str, *, like: Path) -> None:
-    """A file gets its content at once, and the owner, group and rights of another.
-
-    A link stays one. Raises OSError; then the file is as it was.
-    """
-    whole, wanted = path.resolve(), like.stat()
-    draft = _draft(whole)
-    draft.write_bytes(content.encode())
-    made = draft.stat()
-    if (made.st_uid, made.st_gid) != (wanted.st_uid, wanted.st_gid):
-        _give(draft, wanted)
-    draft.chmod(wanted.st_mode & 0o7777)
-    draft.replace(whole)
-
-
-def _give(draft: Path, wanted: os.stat_result) -> None:
-    """Owner and group. Raises OSError: a file that is another's afterwards helps nobody."""
-    try:
-        os.chown(draft, wanted.st_uid, wanted.st_gid)
-    except OSError as error:
-        raise OSError(error.errno, text("tune.owner", user=wanted.st_uid)) from None
-
-
-def _draft(whole: Path) -> Path:
-    return whole.with_name(f".{whole.name}.paddock-draft")
-
-
-@contextlib.contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """What keeps the files from being written is told of the model's folder, not of our own.
-
-    Raises PaddockError `tune-unwritable`.
-    """
-    try:
-        yield
-    except OSError as error:
-        folder, reason = small.shown(path.resolve().parent), error.strerror or str(error)
-        raise PaddockError("tune-unwritable", folder=folder, reason=reason) from None
-
-
-@contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Nobody else changes files of this folder meanwhile. Raises PaddockError `tune-busy`.
-
-    A killed run leaves no lock; the draft that it may leave is written over, and gone afterwards.
-    """
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(folder)
-        raise PaddockError("tune-busy", folder=small.shown(path.parent)) from None
-    try:
-        yield
-    finally:
-        for one in (path, _backup(path)):
-            with contextlib.suppress(OSError):  # the first error counts
-                _draft(one.resolve()).unlink(missing_ok=True)
-        os.close(folder)
 
 
 def _tell(done: Tuned) -> None:

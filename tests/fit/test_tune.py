@@ -172,7 +172,7 @@ def test_who_cannot_keep_the_owner_is_refused(
     path = write(tmp_path)
     os.chown(path, 1234, 5678)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "no")
 
     monkeypatch.setattr(os, "chown", refuse)
