@@ -127,7 +127,7 @@ def _flags(order: Order) -> Iterator[str]:
 
 
 def _source(order: Order) -> str:
-    path = Path(order.source).expanduser()
+    path = Path(order.source)
     return str(path.resolve()) if order.source and path.exists() else order.source
 
 

@@ -66,7 +66,7 @@ def _text(name: str) -> str:
 def _bytes(name: str) -> bytes:
     """At most one byte more than is allowed."""
     if name != "-":
-        with Path(name).expanduser().open("rb") as stream:
+        with Path(name).open("rb") as stream:
             return stream.read(_LARGEST + 1)
     if not hasattr(sys.stdin, "buffer"):
         raise ValueError(text("read.no-input"))

@@ -26,7 +26,7 @@ def options(
     The target exists: a name becomes part of paths, so none goes on unchecked. Raises PaddockError
     `bad-option`, `unknown-target`, `no-target-for-card`, `stack-*`.
     """
-    bundle = Path(ca_bundle).expanduser() if ca_bundle else None
+    bundle = Path(ca_bundle) if ca_bundle else None
     if bundle and not bundle.is_file():
         raise PaddockError(
             "bad-option", option="--ca-bundle", value=bundle, wanted=text("wanted.file")
@@ -38,7 +38,7 @@ def options(
         )  # fmt: skip
     network = Network(offline, bundle.resolve() if bundle else None, index_url or None)
     _check_home()
-    own = Path(stack).expanduser().absolute() if stack else None
+    own = Path(stack).absolute() if stack else None
     return Options(
         target=_of_stack(own, target, flag) if own else named(target, flag),
         release=release or None,
@@ -76,7 +76,7 @@ def _server(url: str) -> str:
 
 def _folder(option: str, value: str) -> Path:
     """A flag's value as an existing folder. Raises PaddockError `bad-option`."""
-    folder = Path(value).expanduser().absolute()
+    folder = Path(value).absolute()
     if not folder.is_dir():
         raise PaddockError("bad-option", option=option, value=value, wanted=text("wanted.folder"))
     return folder

@@ -11,9 +11,16 @@ from collections.abc import Callable
 from invoke.tasks import Task
 
 from provision.errors import PaddockError
-from provision.paths import ROOT
+from provision.paths import ROOT, at_home
+from provision.several import SEPARATOR
 from provision.stream import is_unicode, replace_closed, say
 from provision.words import catalogue, text
+
+# What names a file or a folder of this machine. A shell fills in `~` except in `--flag=~/file`.
+_FILES = (
+    "ca_bundle", "checkout", "compare", "config", "deps", "diagnose", "env", "files", "from_",
+    "html", "junit", "logs", "model", "python", "sarif", "snapshot", "source", "stack", "text",
+)  # fmt: skip
 
 
 def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
@@ -26,7 +33,9 @@ def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
     def wrapped(*args: object, **kwargs: object) -> None:
         # Invoke switches this off; every start would compile all that the task imports anew.
         sys.dont_write_bytecode = bool(sys.flags.dont_write_bytecode)
-        if status := _status(body, args, kwargs):
+        given = {name: _at_home(value) if name in _FILES else value
+                 for name, value in kwargs.items()}  # fmt: skip
+        if status := _status(body, args, given):
             raise SystemExit(status)
 
     name = body.__name__.replace("_", "-")
@@ -35,6 +44,15 @@ def command(body: Callable[..., int]) -> Task[Callable[..., None]]:
     helps = {flag.name: _help(name, flag.name.strip("_")) for flag in flags}
     several = [flag.name for flag in flags if flag.default is None]  # may be given more than once
     return Task(wrapped, help=helps, iterable=several, auto_shortflags=False)
+
+
+def _at_home(value: object) -> object:
+    """The files of a flag's value with `~` filled in."""
+    if isinstance(value, list):
+        return [_at_home(one) for one in value]
+    if isinstance(value, str):
+        return SEPARATOR.join(map(at_home, value.split(SEPARATOR)))
+    return value
 
 
 def _help(task: str, flag: str) -> str:

@@ -16,14 +16,28 @@ _XDG = {
 }
 
 
+def at_home(path: str) -> str:
+    """A path whose `~` or `~user` stands for a home; as it is, like in a shell, without such a
+    user.
+    """
+    return os.path.expanduser(path)  # noqa: PTH111 - that of Path raises without such a user
+
+
 def _home(kind: str) -> Path:
     """The folder of one kind: below PADDOCK_HOME when set, else by the XDG rules.
 
     A relative PADDOCK_HOME is taken from the current folder; a relative XDG value is ignored, as
-    the XDG specification asks.
+    the XDG specification asks. Raises PaddockError `bad-option` for the home of nobody.
     """
     if own := os.environ.get("PADDOCK_HOME"):
-        return Path(own).expanduser().absolute() / kind
+        home = Path(at_home(own))
+        if own.startswith("~") and home == Path(own):  # nobody means a folder of that name
+            from provision.errors import PaddockError
+            from provision.words import text
+
+            wanted = text("wanted.home")
+            raise PaddockError("bad-option", option="PADDOCK_HOME", value=own, wanted=wanted)
+        return home.absolute() / kind
     variable, default = _XDG[kind]
     base = os.environ.get(variable, "")
     return (Path(base) if base.startswith("/") else Path.home() / default) / "paddock"

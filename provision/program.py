@@ -38,8 +38,8 @@ class Paddock(Program):
                 self._carry_out(argv)
         except Exit as end:  # after a list, a help or a version
             raise SystemExit(end.code) from None
-        except PaddockError as error:  # they could not be written
-            raise SystemExit(report(error, json=False)) from None
+        except PaddockError as error:  # they could not be written, or a flag is empty
+            raise SystemExit(report(error, json="--json" in self.argv)) from None
         except ParseError as error:
             raise SystemExit(report(self._explained(error), json="--json" in self.argv)) from None
         except KeyboardInterrupt:
@@ -52,6 +52,7 @@ class Paddock(Program):
             self.parse_core(argv)
             self.parse_collection()
             self.parse_tasks()
+            self._refuse_empty()
             self.parse_cleanup()
             self.update_config()
             self.execute()
@@ -64,6 +65,19 @@ class Paddock(Program):
                 raise
             with standing(sys.stdout):  # a list or a help could not be written
                 raise
+
+    def _refuse_empty(self) -> None:
+        """Raises PaddockError `bad-option` for a flag without a value, as of an unset variable.
+
+        The tasks themselves take "" for a flag that was not given.
+        """
+        for task in self.tasks:
+            for one in task.args.values():
+                value = one.value if one.got_value and not one.positional else None
+                if value == "" or (isinstance(value, list) and "" in value):
+                    flag = f"--{one.name.strip('_').replace('_', '-')}"
+                    wanted = text("wanted.value")
+                    raise PaddockError("bad-option", option=flag, value="", wanted=wanted)
 
     def _explained(self, error: ParseError) -> PaddockError:
         """What the parser did not understand, with the nearest name that it would have."""

@@ -28,7 +28,7 @@ def checkpoint(names: Sequence[str], *, json: bool) -> int:
     """
     if not names:
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("checkpoint.wanted"))
-    found = {name: examine(Path(name).expanduser()) for name in names}
+    found = {name: examine(Path(name)) for name in names}
     if json:
         show_json({"schema": "paddock/checkpoint/1", "checkpoints": [
             {"path": small.shown(name), "files": [_values(one) for one in files]}

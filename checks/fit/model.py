@@ -107,7 +107,7 @@ def find(value: str) -> Model:
 
     Raises PaddockError `unknown-model`, `bad-model`.
     """
-    path = Path(value).expanduser()
+    path = Path(value)
     if small.is_folder(path):
         return of_file(path / "config.json")
     if small.is_file(path) or path.suffix == ".json":

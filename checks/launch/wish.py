@@ -54,7 +54,7 @@ def wish(  # noqa: PLR0913, PLR0917 - one parameter a flag
     target: str, level: str, recipe: str, cards: str, max_steps: str, checkout: str
 ) -> Wish:
     """The flags as checked values. Raises PaddockError `bad-option`."""
-    folder = Path(checkout).expanduser().absolute() if checkout else None
+    folder = Path(checkout).absolute() if checkout else None
     if folder and not folder.is_dir():
         wanted = text("wanted.folder")
         raise PaddockError("bad-option", option="--checkout", value=checkout, wanted=wanted)

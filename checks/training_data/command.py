@@ -25,7 +25,7 @@ def data(names: Sequence[str], *, json: bool) -> int:
     """
     if not names:
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("data.wanted"))
-    paths = [path for name in names for path in files(Path(name).expanduser())]
+    paths = [path for name in names for path in files(Path(name))]
     found = []
     for path in paths:
         found.append(examine(path))

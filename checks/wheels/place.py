@@ -65,7 +65,7 @@ def find(file: str, target: str, env: str) -> Place:
     own = Site(name).env
     there = None
     if env or own.exists():
-        given = environment_at(Path(env).expanduser() if env else own)
+        given = environment_at(Path(env) if env else own)
         there = msgspec.structs.replace(given, own=False)
     return Place(name, device or stack.load(stack.stack_file(name)).device, there)
 

@@ -180,7 +180,7 @@ def _devices(stack: Stack, cards: list[pci.Device] | Unread) -> set[str]:
 
 def _given(env: str) -> installed.Environment:
     """An environment of the user's own. Raises PaddockError `bad-option`."""
-    found = python_env.environment_at(Path(env).expanduser())
+    found = python_env.environment_at(Path(env))
     return msgspec.structs.replace(found, own=False)
 
 

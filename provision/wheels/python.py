@@ -95,7 +95,7 @@ def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
 
 
 def _asked(path: str) -> tuple[Path, str] | None:
-    python = Path(path).expanduser().absolute()
+    python = Path(path).absolute()
     version = version_of(python)
     return (python, "{}.{}".format(*version)) if version else None
 

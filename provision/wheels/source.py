@@ -42,7 +42,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     """
     if not given or _URL.match(given):
         return _remote(recipe, given or recipe.repository, ref or recipe.ref, network)
-    path = Path(given).expanduser().absolute()
+    path = Path(given).absolute()
     if archive.is_archive(path):
         refuse_ref(given, ref)
         found = sha256(path)

@@ -29,6 +29,47 @@ def test_a_command_that_is_not_understood(cli: Cli, line: str, nearest: str) -> 
         assert json.loads(result.stdout)["code"] == "bad-command"
 
 
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        ("smoke --diagnose=", "--diagnose"), ("doctor --compare a --compare=", "--compare"),
+        ("fit --model= --train", "--model"), ("provision --ca-bundle= --dry-run", "--ca-bundle"),
+        ("build-ops --in=", "--in"), ("report --json --html=", "--html"),
+    ],
+)  # fmt: skip
+def test_an_empty_value_is_no_flag_left_out(cli: Cli, line: str, flag: str) -> None:
+    result = cli(*line.split())
+    assert result.returncode == 2
+    assert f"{flag} cannot be ``" in result.stderr
+    if "--json" in line:
+        assert json.loads(result.stdout)["code"] == "bad-option"
+
+
+AT_HOME = [
+    "fit --train --model", "tune --config", "data", "checkpoint", "read", "explain", "verify-wheel",
+    "provision --dry-run --deps", "provision --dry-run --stack", "provision --dry-run --ca-bundle",
+    "smoke --dry-run --target npu --level train --checkout", "smoke --diagnose", "doctor --env",
+    "doctor --from", "build-ops --backend custom_cpu --source",
+    "build-ops --backend custom_cpu --python",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", AT_HOME)
+def test_the_home_of_nobody_is_a_file_that_is_not_there(cli: Cli, line: str) -> None:
+    result = cli(*line.split(), "~nobody-at-all/x")
+    assert 0 < result.returncode < 70, result.stderr
+    assert "~nobody-at-all/x" in result.stdout + result.stderr
+
+
+def test_a_home_is_filled_in_where_the_shell_does_not(cli: Cli, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("nothing\n")
+    for line in ("smoke --diagnose=~/run.log", "explain ~/run.log"):
+        result = cli(*line.split(), HOME=str(tmp_path))
+        assert result.returncode == 12 and str(tmp_path) in result.stdout
+    refused = cli("provision", "--dry-run", PADDOCK_HOME="~nobody-at-all/x")
+    assert refused.returncode == 2 and "PADDOCK_HOME" in refused.stderr
+
+
 def test_the_help_offers_only_flags_that_mean_something(cli: Cli) -> None:
     out = cli("--help").stdout
     assert "provision" in out
