@@ -89,15 +89,16 @@ def build_ops(
 
 @command
 def smoke(
-    _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "512",
+    _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "",
     json: bool = False, diagnose: str = "", dry_run: bool = False, recipe: str = "",
     cards: str = "", max_steps: str = "", checkout: str = "", list_: bool = False,
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
-    from checks.launch.wish import refuse_mixed
+    from checks.launch.wish import refuse_alone, refuse_mixed
     from provision.arguments import count, named
 
+    refuse_alone({"--window": window}, {"--text": text})
     own = {"--dry-run": dry_run, "--recipe": recipe, "--cards": cards, "--max-steps": max_steps,
            "--checkout": checkout}  # fmt: skip
     apart = {"--text": text, "--level": level != "all", **own}
@@ -113,7 +114,7 @@ def smoke(
         return listing.listing(named(target), json=json)
     if text:
         refuse_mixed(apart)
-        tokens = count("--window", window, lowest=2)
+        tokens = count("--window", window or "512", lowest=2)
         return prove.evaluate(named(target), Path(text), tokens, json=json)
     if any(own.values()) or prove.launched(named(target), level):
         from checks.launch import command as launching

@@ -19,7 +19,7 @@ from provision.words import text
 def dry_run(wish: Wish, *, json: bool) -> int:
     """Print the commands of a level, and as comments what would be looked at before them.
 
-    Nothing of this machine is looked at.
+    Nothing of this machine is looked at but a checkout that is given; what it lacks is named.
     """
     known, recipes = filled(wish)
     if json:
@@ -32,6 +32,10 @@ def dry_run(wish: Wish, *, json: bool) -> int:
         show(f"# {text('launch.look.title', recipe=one.recipe.name)}")
         for line in preflight.looks(one, wish.target, known.device):
             show(f"#   {line}")
+        if lost := list(preflight.of_checkout(one)):
+            show(f"# {text('launch.look.lost', folder=one.checkout, count=len(lost))}")
+        for line in lost:
+            show(f"#   {line}")
         show()
     return 0
 
@@ -42,6 +46,7 @@ def _json(one: Filled, target: str, device: str) -> dict[str, object]:
         "name": recipe.name, "folder": recipe.folder, "program": recipe.program,
         "environment": one.environment, "arguments": one.arguments, "cards": list(one.cards),
         "degrees": one.degrees, "launcher": recipe.launcher, "script": script(one, target),
+        "missing": list(preflight.of_checkout(one)),
         "looks": list(preflight.looks(one, target, device)),
         "differences": list(differences(one)), "source": recipe.source, "seen": recipe.seen,
     }  # fmt: skip

@@ -50,15 +50,22 @@ def _talks(filled: Filled, device: str) -> bool:
 
 def _files(filled: Filled) -> Iterator[str]:
     """The program, what it reads, and the files that set its variables."""
+    yield from of_checkout(filled)
+    for files in filled.recipe.setup:
+        if not any(Path(file).is_file() for file in files):
+            yield text("launch.pre.setup", files=", ".join(files))
+
+
+def of_checkout(filled: Filled) -> Iterator[str]:
+    """A line for each of the recipe's files that its checkout lacks; none without a checkout."""
+    if filled.checkout is None:
+        return
     recipe, folder = filled.recipe, filled.folder
     if not (folder / recipe.program).is_file():
         yield text("launch.pre.program", path=f"{recipe.folder}/{recipe.program}")
     for name in recipe.needs:
         if not (folder / name).exists():
             yield text("launch.pre.needs", path=folder / name)
-    for files in recipe.setup:
-        if not any(Path(file).is_file() for file in files):
-            yield text("launch.pre.setup", files=", ".join(files))
 
 
 def _variable(device: str) -> visible.Variable:

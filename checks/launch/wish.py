@@ -117,6 +117,13 @@ def refuse_mixed(given: Mapping[str, object]) -> None:
         raise PaddockError("flags-apart", one=flags[0], other=flags[1])
 
 
+def refuse_alone(given: Mapping[str, object], needed: Mapping[str, object]) -> None:
+    """Raises PaddockError `flag-needs` where the flag that is given lacks the one it needs."""
+    for (one, value), (other, its) in zip(given.items(), needed.items(), strict=True):
+        if value and not its:
+            raise PaddockError("flag-needs", one=one, other=other)
+
+
 def _open(table: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
     """The values of a table with the places that are left open filled in."""
     found = dict(table)

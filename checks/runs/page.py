@@ -20,6 +20,7 @@ from checks.runs.drawing import Curve, curve, line_of_time
 from checks.runs.history import figures, worse
 from checks.runs.record import Run, runs
 from checks.runs.telling import worse_lines
+from checks.visit import refuse_mixed
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.files import write
@@ -35,8 +36,9 @@ def report(target: str, page: str, suite: str, *, json: bool) -> int:
     """Write what is known of a target: `page` is the file of the page, `suite` that of the last
     run as a JUnit report; with neither the page gets a name of its own. Returns 0.
 
-    Raises PaddockError `no-runs`, `bad-option`, `disk-full`.
+    Raises PaddockError `no-runs`, `flags-apart`, `bad-option`, `disk-full`.
     """
+    refuse_mixed({"json": json, "html": page, "junit": suite})
     known = list(runs(Site(target)))
     if not known:
         raise PaddockError("no-runs", target=target)

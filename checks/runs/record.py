@@ -12,6 +12,7 @@ import msgspec
 from checks.smoke.report import SmokeReport
 from provision import files, lock
 from provision.errors import PaddockError
+from provision.facts import small
 from provision.facts.installed import compare, environment
 from provision.site import Site
 from provision.stack import Stack
@@ -86,10 +87,23 @@ def _told(package: str) -> bool:
 
 def runs(site: Site) -> Iterator[Run]:
     """The records of a target, the oldest first; a file that is none is left out."""
-    for path in sorted(site.runs.glob("*.json")):
-        try:
-            run = msgspec.json.decode(path.read_bytes(), type=Run)
-        except (OSError, msgspec.DecodeError):  # another version's, or somebody has edited it
-            continue
-        if run.schema == SCHEMA:
-            yield run
+    yield from filter(None, map(_read, _files(site)))
+
+
+def unread(site: Site) -> int:
+    """How many files stand among the records of a target and are none."""
+    return sum(_read(path) is None for path in _files(site))
+
+
+def _files(site: Site) -> list[Path]:
+    return sorted(site.runs.glob("*.json"))
+
+
+def _read(path: Path) -> Run | None:
+    """One record; None for a damaged one, one of another version, and what is no file."""
+    try:
+        with small.opened(path) as stream:
+            run = msgspec.json.decode(stream.read(), type=Run)
+    except (OSError, ValueError):
+        return None
+    return run if run.schema == SCHEMA else None

@@ -9,7 +9,7 @@ import msgspec
 
 from checks.finding import moment
 from checks.runs.history import Compared, Worse, compare, worse
-from checks.runs.record import Run, keep, runs
+from checks.runs.record import Run, keep, runs, unread
 from checks.smoke.report import SmokeReport
 from provision.console import show, show_json
 from provision.errors import PaddockError, unknown_name
@@ -29,9 +29,11 @@ def history(target: str, names: list[str], *, json: bool) -> int:
 
     Raises PaddockError `no-runs`, `unknown-run`, `bad-option`.
     """
-    known = list(runs(Site(target)))
+    site = Site(target)
+    known, left_out = list(runs(site)), unread(site)
+    note = text("history.unread", count=left_out, folder=site.runs)
     if not known:
-        raise PaddockError("no-runs", target=target)
+        raise PaddockError("no-runs", (note,) if left_out else (), target=target)
     if names:
         made = _compared(known, names)
         if json:
@@ -41,11 +43,14 @@ def history(target: str, names: list[str], *, json: bool) -> int:
                 show(line)
         return 0
     if json:
-        show_json({"schema": SCHEMA, "target": target, "runs": msgspec.to_builtins(known)})
+        rows = msgspec.to_builtins(known)
+        show_json({"schema": SCHEMA, "target": target, "unread": left_out, "runs": rows})
         return 0
     show(text("history.title", target=target, count=len(known)))
     for run in known:
         show(run_line(run))
+    if left_out:
+        show(note)
     show(text("history.next", a=known[0].id, b=known[-1].id))
     return 0
 

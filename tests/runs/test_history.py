@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -118,6 +119,22 @@ def test_the_command_lists_and_compares(cli: Cli, home: Path) -> None:
     assert unknown.returncode == 2 and "1999" in unknown.stderr
     one = cli("history", "--target", "loopback", "--compare", first.id)
     assert one.returncode == 2 and "--compare A B" in one.stderr
+
+
+def test_what_is_no_record_is_counted(cli: Cli, home: Path) -> None:
+    made, folder = kept(report()), Site("loopback").runs
+    (folder / "20990101-half.json").write_bytes(b'{"schema": "paddock/run/1", "id": "\xff')
+    (folder / "20990102-folder.json").mkdir()
+    os.mkfifo(folder / "20990103-pipe.json")
+    listed = cli("history", "--target", "loopback", timeout=60)
+    assert listed.returncode == 0 and made.id in listed.stdout
+    (line,) = (one for one in listed.stdout.splitlines() if str(folder) in one)
+    assert "3" in line
+    answer = json.loads(cli("history", "--target", "loopback", "--json", timeout=60).stdout)
+    assert answer["unread"] == 3 and len(answer["runs"]) == 1
+    next(folder.glob(f"{made.id}*")).unlink()
+    none = cli("history", "--target", "loopback", timeout=60)
+    assert none.returncode == 2 and str(folder) in none.stderr
 
 
 def test_the_same_second_makes_two_records(home: Path) -> None:

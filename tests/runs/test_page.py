@@ -87,5 +87,9 @@ def test_the_command_writes_where_it_is_told(cli: Cli, home: Path, tmp_path: Pat
     assert "no card" in page.read_text() and "<testsuite" in suite.read_text()
     answer = json.loads(cli("report", "--target", "loopback", "--json").stdout)
     assert answer["schema"] == "paddock/report/1" and len(answer["runs"]) == 1
+    for two in (["--html", "-", "--junit", "-"], ["--json", "--html", "-"],
+                ["--junit=-", "--json"], ["--html", str(page), "--junit", str(page)]):  # fmt: skip
+        apart = cli("report", "--target", "loopback", *two)
+        assert apart.returncode == 2 and "cannot be given together" in apart.stderr, two
     refused = cli("report", "--target", "loopback", "--html", str(tmp_path / "no" / "r.html"))
     assert refused.returncode == 2 and "--html" in refused.stderr
