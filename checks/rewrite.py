@@ -20,6 +20,7 @@ def replace(path: Path, content: str, *, like: Path) -> None:
     """
     whole, wanted = path.resolve(), like.stat()
     draft = _draft(whole)
+    draft.unlink(missing_ok=True)  # it may be a link that somebody has laid there
     draft.write_bytes(content.encode())
     made = draft.stat()
     if (made.st_uid, made.st_gid) != (wanted.st_uid, wanted.st_gid):

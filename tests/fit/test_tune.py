@@ -208,12 +208,12 @@ def test_what_cannot_be_written_is_told_of_the_folder_of_the_model(
     assert (path.read_bytes(), names(tmp_path)) == (CONFIG, ["config.json"])
 
 
-# Two files written, made like the old one and put in place, or one of them and the copy removed;
-# then the drafts, if there are any.
-CALLS = {False: 8, True: 6}
+# For each of two files its old draft removed, the new one written, made like the file, and put in
+# place, or that for one of them and the copy removed; then the drafts, if there are any.
+CALLS = {False: 10, True: 7}
 
 
-@pytest.mark.parametrize("call", range(9))
+@pytest.mark.parametrize("call", range(11))
 @pytest.mark.parametrize("undo", [False, True])
 def test_a_killed_run_leaves_a_whole_file(tmp_path: Path, call: int, undo: bool) -> None:
     """The process is killed at each of its calls that change the folder, in turn."""
@@ -307,3 +307,13 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "config.json").read_bytes() == CONFIG
     assert cli("tune", "--config", str(tmp_path), "--target", "npu").returncode == 2
     assert cli("tune", "--config", str(tmp_path / "none")).returncode == 2
+
+
+def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path: Path) -> None:
+    path, victim = write(tmp_path), tmp_path / "victim"
+    victim.write_text("kept")
+    for name in (path.name, f"{path.name}.before-paddock"):
+        (tmp_path / f".{name}.paddock-draft").symlink_to(victim)
+    run(path)
+    assert victim.read_text() == "kept"
+    assert not path.is_symlink() and path.read_bytes() != CONFIG
