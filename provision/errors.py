@@ -87,6 +87,7 @@ STATUS: Final[dict[str, int]] = {
     "no-python": MACHINE,
     "no-pip": MACHINE,
     "disk-full": MACHINE,
+    "output-failed": MACHINE,
     "no-room": MACHINE,
     "no-headers": MACHINE,
     "memory-unread": MACHINE,

@@ -43,7 +43,10 @@ def _owner(file: Path) -> str:
 
 @contextlib.contextmanager
 def storage() -> Iterator[None]:
-    """Turns a full disk or a read-only folder, met by the tool itself, into a clear error."""
+    """Turns a full disk or a read-only folder, met by the tool itself, into a clear error.
+
+    So does it a standard output that cannot be written.
+    """
     try:
         yield
     except OSError as error:
@@ -53,6 +56,8 @@ def storage() -> Iterator[None]:
                  errno.ENAMETOOLONG: "read-only", errno.EBADF: "read-only"}  # fmt: skip
         if error.errno not in codes:
             raise
+        if error.filename == "<stdout>":  # as `stream.standing` names it
+            raise PaddockError("output-failed", reason=error.strerror) from None
         raise PaddockError(
             codes[error.errno], step="paddock", path=error.filename or state_dir()
         ) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -14,11 +15,11 @@ from checks.judge.ranks import first_failed
 from checks.judge.reading import Reading
 from checks.judge.verdict import Cause, Outcome, Reason, Verdict
 from checks.judge.which import logs_in, verdicts
-from checks.logs.show import cut, lines, name_of
+from checks.logs.show import cut, lines, name_of, problems
 from checks.logs.telling import Spot
 from provision.arguments import one_of
 from provision.console import show, show_json
-from provision.errors import SMOKE, USAGE
+from provision.errors import SMOKE, USAGE, PaddockError
 from provision.words import catalogue, text
 
 SCHEMA = "paddock/diagnosis/1"
@@ -56,7 +57,8 @@ def diagnose(name: str, target: str = "", *, json: bool) -> int:
     Raises PaddockError `bad-file`, `no-zstd`, `bad-option` for a target without such levels.
     """
     one_of("--target", target, ("", *all_levels()))
-    found = look(logs_in(name), target)
+    logs, lost = logs_in(name)
+    found = look(logs, target, lost=lost)
     if json:
         show_json(to_json(found))
     else:
@@ -65,11 +67,25 @@ def diagnose(name: str, target: str = "", *, json: bool) -> int:
     return found.status
 
 
-def look(names: Sequence[str], target: str = "", status: int | None = None) -> Diagnosis:
-    """Read these logs of one run and judge them; `status` is its exit status where it is known."""
+def look(
+    names: Sequence[str], target: str = "", status: int | None = None,
+    lost: Mapping[str, str] = MappingProxyType({}),
+) -> Diagnosis:  # fmt: skip
+    """Read these logs of one run and judge them; `status` is its exit status where it is known.
+
+    `lost` is what is known to be unreadable -> why. Of several logs one that cannot be opened is
+    no more than that. Raises PaddockError `bad-file`, `no-zstd`.
+    """
     reading = Reading()
     for name in names:
-        reading.log(name)
+        try:
+            reading.log(name)
+        except PaddockError as error:
+            if len(names) == 1:
+                raise
+            reading.unread(name, str(error.values.get("reason", error.part("what"))))
+    for name, reason in lost.items():
+        reading.unread(name, reason)
     found = verdicts(reading.logs, target, status)
     good = bool(found) and all(one.outcome == "passed" for one in found)
     if first := first_failed(reading.logs):
@@ -87,8 +103,8 @@ def report(found: Diagnosis) -> Iterator[str]:
     for cause in found.causes:
         yield f"x  {cut(cause.what)}{_where(cause.spot, found.reading)}"
         yield f"     {text('doctor.fix')}  {cause.remedy}"
-    if found.reading.finds or found.outcome != "passed":
-        yield from lines(found.reading)
+    told = found.reading.finds or found.outcome != "passed"
+    yield from (lines if told else problems)(found.reading)
 
 
 def verdict_lines(verdict: Verdict, reading: Reading | None = None) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,18 +22,32 @@ _LOG = re.compile(r"(workerlog\.\d+|.*\.(log|txt|out|err)(\.\d+)?)(\.gz|\.zst)?"
 _MOST = 1000  # logs
 
 
-def logs_in(name: str) -> list[str]:
+def logs_in(name: str) -> tuple[list[str], dict[str, str]]:
     """The logs of a file's name or a folder's, sorted; `-` is standard input.
 
-    Raises PaddockError `bad-file` for a folder without any.
+    And what could not be looked into -> why. Raises PaddockError `bad-file` for a folder without
+    any log.
     """
     folder = Path(name)
-    if name == "-" or not folder.is_dir():
-        return [name]
-    found = [path for path in folder.rglob("*") if path.is_file() and _LOG.fullmatch(path.name)]
+    if name == "-" or not os.path.isdir(folder):  # noqa: PTH112 - that of Path may raise
+        return [name], {}
+    found: list[Path] = []
+    lost: dict[str, str] = {}
+
+    def note(error: OSError) -> None:
+        lost[str(error.filename)] = str(error.strerror)
+
+    for place, _, names in os.walk(folder, onerror=note):
+        for path in (Path(place, one) for one in names if _LOG.fullmatch(one)):
+            try:
+                if stat.S_ISREG(path.stat().st_mode):
+                    found.append(path)
+            except OSError as error:
+                note(error)
     if not found:
-        raise PaddockError("bad-file", file=name, reason=text("judge.no-logs"))
-    return [str(path) for path in sorted(found, key=_natural)[:_MOST]]
+        raise PaddockError("bad-file", tuple(f"{one}: {why}" for one, why in lost.items()),
+                           file=name, reason=text("judge.no-logs"))  # fmt: skip
+    return [str(path) for path in sorted(found, key=_natural)[:_MOST]], lost
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:

@@ -23,7 +23,7 @@ from provision.progress import duration
 def verdict(known: Levels, one: Filled, folder: Path, ended: Ended, usage: Usage) -> Diagnosis:
     """The verdict on a recipe by the logs in its record, its exit status, and its cards."""
     reading = Reading()
-    for name in logs_in(str(folder)):
+    for name in logs_in(str(folder))[0]:
         reading.log(name)
     recipe = one.recipe
     exported = one.folder / recipe.exported if recipe.exported else None

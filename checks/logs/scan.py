@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,10 @@ from checks.logs.source import DAMAGED, Log
 from checks.logs.telling import WORDS, Spot, Telling
 from checks.logs.window import Window, shown
 
+_HEAD = 4096  # bytes
+_FEW = 0.05
+# No codes of text: not the blanks, the backspace and the bell of a terminal, nor its escapes.
+_CONTROLS = bytes({*range(32), 127} - {*range(7, 14), 27})
 CONTEXT = 2  # lines shown above and below a find
 
 
@@ -30,11 +35,15 @@ class Find(msgspec.Struct):
 
 
 class Read(msgspec.Struct):
-    """A log that was read: `problem` says why not to its end, "" when it was."""
+    """A log that was read: `problem` says why not to its end, "" when it was.
+
+    `form` is `text`, `binary` or `empty`.
+    """
 
     name: str
     bytes: int = 0
     problem: str = ""
+    form: Literal["text", "binary", "empty"] = "empty"
 
 
 class Scan:
@@ -59,6 +68,9 @@ class Scan:
         try:
             for window, numbers in self._searcher.each(pieces(log.stream, log.plain, RING)):
                 counted.pass_by(window)
+                if not read.bytes and window.until:
+                    end = min(window.stop, window.start + _HEAD)
+                    read.form = _form(bytes(window.data[window.start : end]))
                 self._window(window, numbers)
                 read.bytes = window.until
             read.problem = log.problem()
@@ -68,6 +80,11 @@ class Scan:
             read.problem = error.strerror or str(error)
         finally:
             log.close()
+
+    def unread(self, name: str, reason: str) -> None:
+        """Note a log that cannot be opened."""
+        self.read.append(Read(name, problem=reason))
+        self._counted.append(Counted(None))
 
     def number(self, spot: Spot) -> int:
         """The number of a line in its log."""
@@ -124,6 +141,12 @@ class Scan:
             above, below = window.before(begin, CONTEXT), window.after(end, CONTEXT)
             self.finds[entry.id] = Find(entry, spot, above, below)
         self.finds[entry.id].count += 1
+
+
+def _form(head: bytes) -> Literal["text", "binary"]:
+    """Whether the beginning of a log is text, in whatever encoding: that has few control codes."""
+    codes = len(head) - len(head.translate(None, _CONTROLS))
+    return "binary" if codes > len(head) * _FEW else "text"
 
 
 def _by_word(known: Iterable[Failure]) -> dict[bytes, list[Failure]]:

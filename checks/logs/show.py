@@ -21,16 +21,31 @@ def lines(scan: Scan) -> Iterator[str]:
             yield _consequence(find, scan)
         yield ""
     if not scan.finds:
-        yield text("explain.not-known", logs=", ".join(name_of(one.name) for one in scan.read))
-        spots = scan.telling.best()
+        yield from _unknown(scan)
+    yield from problems(scan)
+    if scan.slow:
+        yield text("explain.slow")
+
+
+def _unknown(scan: Scan) -> Iterator[str]:
+    """What is said of logs in which nothing is known."""
+    spots = scan.telling.best()
+    for form in ("empty", "binary"):
+        if odd := [one for one in scan.read if one.form == form and not one.problem]:
+            yield text(f"explain.{form}", logs=", ".join(name_of(one.name) for one in odd))
+    if logs := [one for one in scan.read if one.form == "text"]:
+        yield text("explain.not-known", logs=", ".join(name_of(one.name) for one in logs))
+    if spots or logs:
         yield text("explain.telling" if spots else "explain.nothing")
-        yield from (f"  {_where(spot, scan)}  {cut(spot.text)}" for spot in spots)
+    yield from (f"  {_where(spot, scan)}  {cut(spot.text)}" for spot in spots)
+
+
+def problems(scan: Scan) -> Iterator[str]:
+    """A line for each log that was not read, or not to its end."""
     for read in scan.read:
         if read.problem:
             values = {"file": name_of(read.name), "reason": printable(read.problem)}
-            yield text("explain.problem", **values)
-    if scan.slow:
-        yield text("explain.slow")
+            yield text("explain.problem" if read.bytes else "explain.unread", **values)
 
 
 def _cause(find: Find, scan: Scan) -> Iterator[str]:

@@ -30,7 +30,7 @@ class Log:
         self.name = name
         self._process: subprocess.Popen[bytes] | None = None
         try:
-            raw = _standard_input() if name == "-" else open(name, "rb")  # noqa: SIM115, PTH123
+            raw = _standard_input() if name == "-" else _opened(name)
             self._raw = stream = cast(io.BufferedReader, raw)
             head = stream.peek(_SAMPLE)
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name, a closed input
@@ -78,6 +78,15 @@ class Log:
             self._process.wait()
         if self.name != "-":
             self._raw.close()
+
+
+def _opened(name: str) -> BinaryIO:
+    """Also a pipe, as the shell's `<(command)` is. Raises OSError, and ValueError for a device."""
+    raw = open(name, "rb")  # noqa: SIM115, PTH123 - it is handed on
+    if stat.S_ISCHR(os.fstat(raw.fileno()).st_mode) and not raw.isatty():
+        raw.close()
+        raise ValueError(text("explain.device"))
+    return raw
 
 
 def _standard_input() -> BinaryIO:

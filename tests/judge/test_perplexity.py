@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -141,6 +142,32 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     result = cli("smoke", "--diagnose", str(log))
     assert (result.returncode, "12.785" in result.stdout) == (8, True)
     assert "no log in this folder" in cli("smoke", "--diagnose", str(ROOT / "bench")).stderr
+
+
+def test_a_folder_of_which_a_part_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "eval.log").write_bytes(GOOD)
+    (tmp_path / "round.log").symlink_to("round.log")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe.log")
+    result = cli("smoke", "--diagnose", str(tmp_path))
+    assert (result.returncode, "12.785" in result.stdout) == (2, True)
+    assert f"Not read: {tmp_path / 'round.log'}" in result.stdout
+    assert "PADDOCK_HOME" not in result.stderr
+
+
+@pytest.mark.parametrize("command", [["explain"], ["smoke", "--diagnose"]])
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", "Nothing is in"), (bytes(range(256)) * 99, "holds no text")]
+)
+def test_what_is_no_text(
+    cli: Cli, tmp_path: Path, command: list[str], content: bytes, said: str
+) -> None:
+    (tmp_path / "a.log").write_bytes(content)
+    result = cli(*command, str(tmp_path / "a.log"))
+    assert (result.returncode, said in result.stdout) == (12, True), result.stdout
+    assert "None of the known" not in result.stdout
+    refused = cli(*command, "/dev/zero", timeout=30)
+    assert refused.returncode == 2 and "device" in refused.stderr
 
 
 def test_standard_input(home: Path) -> None:
