@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from provision.distributions import installed, pins
+from provision.distributions import installed, normal, pins
 from provision.errors import PaddockError
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack, NotSo
@@ -85,5 +86,5 @@ def _some(lock: Path, context: Context) -> bool:
     site = context.site.site_packages
     if site is None or not lock.is_file():
         return False
-    names = pins(lock.read_text(encoding="utf-8"), context.site.version)
-    return bool(names.keys() & {name for name, _ in installed(site)})
+    names = re.findall(r"^([\w.-]+)==", lock.read_text(encoding="utf-8"), re.MULTILINE)
+    return bool(set(map(normal, names)) & {name for name, _ in installed(site)})

@@ -120,7 +120,7 @@ def launch(name: str, image: str, *options: str) -> Machine:
     variables = {"SSL_CERT_FILE": INSIDE, "LANG": "C.UTF-8"}
     proxies = [name for name in os.environ if name.lower().endswith("_proxy")]
     start = [
-        "docker", "run", "--detach", "--init", "--rm", "--label", LABEL, "--name", name,
+        "docker", "run", "--detach", "--init", "--label", LABEL, "--name", name,
         "--mount", f"type=bind,source={CERTIFICATES},target={INSIDE},readonly",
         *(word for key, value in variables.items() for word in ("--env", f"{key}={value}")),
         *(word for key in proxies for word in ("--env", key)),
@@ -132,7 +132,7 @@ def launch(name: str, image: str, *options: str) -> Machine:
 
 def remove(name: str) -> None:
     """Remove a machine, whatever it is doing."""
-    subprocess.run(["docker", "rm", "--force", name], check=False, capture_output=True)
+    subprocess.run(["docker", "rm", "--force", "--volumes", name], check=False, capture_output=True)
 
 
 @contextlib.contextmanager
