@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from provision.vendor.remote import Remote
 
 
+_HALF = ".tmp??????"  # what uv calls a file until it is whole
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for. `target` is a name, never `auto`; `jobs` counts compilers."""
@@ -121,7 +124,8 @@ def runner(context: Context, options: Options, progress: Progress) -> Runner:
 def tidy(site: Site) -> int:
     """End what a killed run left running; returns the number of processes.
 
-    Its installer may have left folders without RECORD, which no installer can replace: they go.
+    Its installer may have left folders without RECORD, which no installer can replace, and files
+    that it was still copying: they go.
     """
     from provision.journal import Journal
     from provision.orphans import end_orphans
@@ -131,6 +135,9 @@ def tidy(site: Site) -> int:
     for info in site.site_packages.glob("*.dist-info") if site.site_packages else ():
         if not (info / "RECORD").exists():
             shutil.rmtree(info)
+    for half in site.site_packages.rglob(_HALF) if runs and site.site_packages else ():
+        if half.is_file():
+            half.unlink(missing_ok=True)
     return ended
 
 
