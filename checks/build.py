@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from provision import engine
 from provision.console import consent, show, show_json
+from provision.distributions import wheel_name
 from provision.errors import unknown_name
 from provision.progress import progress
 from provision.words import text
@@ -53,7 +54,7 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
-    say(text("build.wheel", path=made.wheel, tags=facts["tags"], size=f"{facts['bytes']:,} bytes"))
+    say(_line(facts))
     for line in (*build_recipe.lines(made, began), *papers.lines()):
         say(line)
     return 0
@@ -64,8 +65,7 @@ def _told(facts: dict[str, object], *, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
-    size = f"{facts['bytes']:,} bytes"
-    show(text("build.wheel", path=facts["path"], tags=facts["tags"], size=size))
+    show(_line(facts))
     return 0
 
 
@@ -101,8 +101,8 @@ def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
     if json:
         rows = [facts | papers.to_json() for _, facts, papers in shown]
         show_json({"schema": "paddock/wheels/1", "wheels": rows})
-    for path, facts, papers in shown:
-        say(text("build.wheel", path=path, tags=facts["tags"], size=f"{facts['bytes']:,} bytes"))
+    for _, facts, papers in shown:
+        say(_line(facts))
         for line in papers.lines():
             say(line)
     return 0
@@ -110,8 +110,12 @@ def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
 
 def _facts(wheel: Path) -> dict[str, object]:
     """What a wheel's name says, checked by the grammar of wheel names."""
-    from packaging.utils import parse_wheel_filename
+    name, version, tags = wheel_name(wheel.name)
+    return {"path": str(wheel), "name": name, "version": version, "tags": tags,
+            "bytes": wheel.stat().st_size}  # fmt: skip
 
-    name, version, _, tags = parse_wheel_filename(wheel.name)
-    return {"path": str(wheel), "name": name, "version": str(version),
-            "tags": ".".join(sorted(map(str, tags))), "bytes": wheel.stat().st_size}  # fmt: skip
+
+def _line(facts: dict[str, object]) -> str:
+    """A wheel for people."""
+    size = f"{facts['bytes']:,} bytes"
+    return text("build.wheel", path=facts["path"], tags=facts["tags"], size=size)

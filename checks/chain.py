@@ -13,7 +13,7 @@ from checks.smoke.settings import settings_of
 from provision import engine, guard, room, seal
 from provision.errors import PaddockError
 from provision.fetching import fetched
-from provision.journal import Journal
+from provision.journal import SMOKE, Journal
 from provision.network import hidden
 from provision.plan import Planned, Wish, host_changes, plan
 from provision.progress import Progress
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
     from checks.smoke.settings import Smoke
     from provision.run import Runner
-
-SMOKE = "smoke"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,14 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def wheel_name(file: str) -> tuple[str, str, str]:
+    """Name, version and tags that the name of a wheel says, by the grammar of such names."""
+    from packaging.utils import parse_wheel_filename
+
+    name, version, _, tags = parse_wheel_filename(file)
+    return str(name), str(version), ".".join(sorted(map(str, tags)))
+
+
 def installed(site_packages: Path) -> dict[tuple[str, str], Path]:
     """(normalised name, version) of each installed distribution -> its `.dist-info` folder.
 

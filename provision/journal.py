@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 VERSION = 1
+SMOKE = "smoke"  # what the proof of a stack is called beside its steps
 Event = Literal["start", "done", "failed", "interrupted", "undone"]
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from checks import html
-from checks.chain import SMOKE
 from checks.doctor import Report, examine
 from checks.finding import moment
 from checks.report import bad
@@ -24,7 +23,7 @@ from checks.visit import refuse_mixed
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.files import write
-from provision.journal import Journal
+from provision.journal import SMOKE, Journal
 from provision.site import Site
 from provision.words import text
 

@@ -11,11 +11,12 @@ from provision.container.inside import Inside
 from provision.container.place import Place
 from provision.container.settings import places, private
 from provision.container.told import MARK, Teller
+from provision.journal import SMOKE
 from provision.progress import Progress
 from provision.render import render
 from provision.words import language
 
-PACKAGES, SMOKE = "image/packages", "smoke"
+PACKAGES = "image/packages"
 
 
 @dataclass(frozen=True)

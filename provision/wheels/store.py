@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from provision.distributions import wheel_name
 from provision.journal import Witness
 from provision.paths import TEMPLATES
 from provision.wheels.recipe import FOLDER, TOOLS
@@ -84,14 +85,6 @@ def recall(work: Work) -> Record | None:
     return record if same and record.wheel.holds() else None
 
 
-def _named(file: str) -> tuple[str, str, str]:
-    """What the name of a wheel says, by the grammar of such names."""
-    from packaging.utils import parse_wheel_filename
-
-    name, version, _, tags = parse_wheel_filename(file)
-    return str(name), str(version), ".".join(sorted(map(str, tags)))
-
-
 def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> Record:
     """Put a wheel and its record in their place, both or none."""
     draft = work.out.with_name(f"{work.out.name}.new")
@@ -101,7 +94,7 @@ def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> R
     copied, found = draft / wheel.name, inputs(work)
     witness = msgspec.structs.replace(Witness.of(copied), path=str(work.out / wheel.name))
     record = Record(
-        key(found), *_named(wheel.name), found, witness, warnings, round(seconds, 1), str(log)
+        key(found), *wheel_name(wheel.name), found, witness, warnings, round(seconds, 1), str(log)
     )
     (draft / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)))
     shutil.rmtree(work.out, ignore_errors=True)
