@@ -42,7 +42,8 @@ def gather(folder: Path, wanted: Wanted, given: Path | None, dockerfile: str) ->
 
 
 def _copy(source: Path, target: Path) -> None:
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    # What tools keep there for themselves is none of it, and would spoil the engine's own cache.
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"))
 
 
 def _packages(folder: Path, wanted: Wanted, given: Path | None) -> None:

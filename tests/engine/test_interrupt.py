@@ -23,10 +23,10 @@ KILLS = 20
 
 @contextmanager
 def hanging(world: World, how: str = "hang") -> Iterator[subprocess.Popen[str]]:
-    """A run that hangs in `lib/build`."""
+    """A run that hangs in `lib/build`, with all done that goes on beside it."""
     process = world.start(SMALL_BUILD=how)
     try:
-        world.wait_for("hanging" if how == "hang" else how)
+        world.wait_for("hanging" if how == "hang" else how, "env/beta")
         yield process
     finally:
         process.kill()

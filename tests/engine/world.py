@@ -145,15 +145,16 @@ class World:
         """The last event of each step."""
         return {entry["step"]: entry["event"] for entry in self.entries()}
 
-    def wait_for(self, words: str, seconds: float = 30) -> None:
-        """Wait until a log of this world has these words."""
+    def wait_for(self, words: str, *done: str, seconds: float = 30) -> None:
+        """Wait until a log of this world has these words and these steps are done."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            for log in self.state.glob("logs/*/*.log"):
-                if words in log.read_text(encoding="utf-8"):
-                    return
+            logs = self.state.glob("logs/*/*.log")
+            seen = any(words in log.read_text(encoding="utf-8") for log in logs)
+            if seen and set(done) <= set(self.ran()):
+                return
             time.sleep(0.02)
-        raise AssertionError(f"no log says {words!r}")
+        raise AssertionError(f"no log says {words!r}, or not all of {done} are done")
 
     def marked(self) -> list[str]:
         """The command lines of processes that belong to a run of this world."""
