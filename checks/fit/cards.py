@@ -107,12 +107,11 @@ def _host() -> Card:
 
     Raises PaddockError `memory-unread`.
     """
-    from provision.facts.machine import collect
+    from provision.facts.memory_left import memory_left
 
-    machine = collect()
-    if machine.memory_available is None:
+    free = memory_left()
+    if free is None:
         raise PaddockError("memory-unread")
-    free = min(filter(None, (machine.memory_available, machine.memory_limit)))
     return Card(
         name="host", target="loopback", mib=free // MIB, idle_mib=0, shared=True, seen="",
         source="/proc/meminfo, MemAvailable; the memory limit of the control group",

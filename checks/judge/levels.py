@@ -112,7 +112,6 @@ class Recipe(Table, frozen=True):
     seen: str
     setup: Sequence[Sequence[str]] = ()
     launcher: bool = False
-    log: str = ""
     log_dir: str = ""
     needs: Sequence[str] = ()
     cards: Count = 1

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-_UNLIMITED = 1 << 60  # bytes; cgroup v1 writes "no limit" as a number near 2**63
+UNLIMITED = 1 << 60  # bytes; cgroup v1 writes "no limit" as a number near 2**63
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -74,12 +74,12 @@ def meminfo(text: str) -> dict[str, int]:
 
 def memory_limit(root: Path = Path("/")) -> int | None:
     """The lowest memory limit of this process's control groups, in bytes; None without one."""
-    texts = (_read(file) for file in _limit_files(root))
+    texts = (_read(file) for file in limit_files(root))
     limits = [int(text) for text in texts if text.isdecimal()]
-    return min((limit for limit in limits if limit < _UNLIMITED), default=None)
+    return min((limit for limit in limits if limit < UNLIMITED), default=None)
 
 
-def _limit_files(root: Path) -> Iterator[Path]:
+def limit_files(root: Path) -> Iterator[Path]:
     """The limit files of the process's groups and all groups above them, cgroup v1 and v2."""
     base = root / "sys/fs/cgroup"
     for line in _read(root / "proc/self/cgroup").splitlines():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts.memory_left import memory_left
 from provision.process import Outcome
 from provision.render import render
 from provision.symptoms import classify
@@ -130,7 +131,7 @@ class Builder:
         fit = sizing.jobs(units, memory * sizing.MIB)
         jobs = self.jobs or fit
         self.say(text("build.jobs", jobs=jobs, units=units))
-        free = sizing.free_memory()
+        free = memory_left()
         if free is not None and free < jobs * memory * sizing.MIB:
             self.say(text("note.jobs", fit=fit, memory=memory, jobs=jobs))
         watch = Watch(lambda line: self.stages.progress.line("compile", line))

@@ -12,9 +12,10 @@ from typing import Final
 from provision.facts import compilers
 from provision.facts.command import run
 from provision.facts.disk import room
+from provision.facts.memory_left import memory_left
 from provision.versions import compare
 from provision.wheels.python import Facts
-from provision.wheels.sizing import MIB, free_memory
+from provision.wheels.sizing import MIB
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -116,7 +117,7 @@ def _disk(work: Work, _: Facts) -> Iterator[str]:
 
 
 def _memory(work: Work, _: Facts) -> Iterator[str]:
-    free = free_memory()
+    free = memory_left()
     if free is not None and free < work.recipe.memory * MIB:
         yield text("unready.memory", free=free // MIB, wanted=work.recipe.memory)
 

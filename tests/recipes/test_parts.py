@@ -10,6 +10,7 @@ import pytest
 
 from provision.errors import PaddockError
 from provision.facts.command import Answer
+from provision.facts.memory_left import memory_left
 from provision.wheels import recipe, sizing, trial
 from provision.wheels.order import Order
 from provision.wheels.output import Watch
@@ -86,13 +87,14 @@ def test_files_whose_names_speak_of_errors_are_none() -> None:
     assert not watch.error and not watch.is_memory
 
 
-def _machine(root: Path, free: int, limit: int | None = None, used: int = 0) -> Path:
-    (root / "proc").mkdir()
+def _machine(root: Path, free: int, **group: int | str) -> Path:
+    """A machine with this memory; the files of its process's group, by their names with `_`."""
+    (root / "proc/self").mkdir(parents=True)
     (root / "proc/meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable: {free // 1024} kB\n")
-    if limit is not None:
-        (root / "sys/fs/cgroup").mkdir(parents=True)
-        (root / "sys/fs/cgroup/memory.max").write_text(f"{limit}\n")
-        (root / "sys/fs/cgroup/memory.current").write_text(f"{used}\n")
+    (root / "proc/self/cgroup").write_text("0::/box\n")
+    (root / "sys/fs/cgroup/box").mkdir(parents=True)
+    for name, content in group.items():
+        (root / "sys/fs/cgroup/box" / name.replace("_", ".")).write_text(f"{content}\n")
     return root
 
 
@@ -105,9 +107,27 @@ def test_jobs_fit_memory_files_and_the_container(
     large = _machine(tmp_path / "a", 256 * GIB)
     assert (sizing.jobs(196, GIB, large), sizing.jobs(5, GIB, large)) == (64, 5)
     assert sizing.jobs(196, 2 * GIB, _machine(tmp_path / "b", 9 * GIB)) == 4
-    boxed = _machine(tmp_path / "c", 256 * GIB, 8 * GIB, 6 * GIB)
+    boxed = _machine(tmp_path / "c", 256 * GIB, memory_max=8 * GIB, memory_current=6 * GIB)
     assert (sizing.jobs(196, GIB, boxed), sizing.jobs(196, 4 * GIB, boxed)) == (2, 1)
     assert sizing.jobs(196, GIB, tmp_path / "unreadable") == 64
+
+
+@pytest.mark.parametrize(
+    ("group", "left"),
+    [
+        ({}, 9), ({"memory_max": "max", "memory_current": 8 * GIB}, 9),
+        ({"memory_max": 8 * GIB}, 8), ({"memory_max": 8 * GIB, "memory_current": 9 * GIB}, 0),
+        ({"memory_max": 8 * GIB, "memory_current": 6 * GIB,
+          "memory_stat": f"anon 1\ninactive_file {4 * GIB}\nactive_file {GIB}"}, 6),
+        ({"memory_max": 16 * GIB, "memory_current": 1 * GIB}, 9),
+    ],
+)  # fmt: skip
+def test_the_memory_that_is_left(tmp_path: Path, group: dict[str, int | str], left: int) -> None:
+    assert memory_left(_machine(tmp_path, 9 * GIB, **group)) == left * GIB
+
+
+def test_memory_that_is_not_told_is_unknown(tmp_path: Path) -> None:
+    assert memory_left(tmp_path) is None
 
 
 @pytest.mark.parametrize(
