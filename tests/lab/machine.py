@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,6 +78,17 @@ class Machine:
         """Run a shell script in the checkout, to its end or for `timeout` seconds."""
         argv = self.command(script, timeout, user, **variables)
         return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+    def run_online(
+        self, script: str, timeout: float, user: str = "root", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """As `run`, and once more a minute later where the network was away for a moment."""
+        done = self.run(script, timeout, user, **variables)
+        away = ("Temporary failure resolving", "name resolution", "dns error")
+        if done.returncode != 0 and any(words in done.stderr for words in away):
+            time.sleep(60)
+            done = self.run(script, timeout, user, **variables)
+        return done
 
     def clone(self) -> None:
         """Put there what a clone of this checkout would have."""

@@ -21,7 +21,7 @@ def test_the_machine_is_bare(machine: Machine) -> None:
 
 def test_without_consent_nothing_is_installed(machine: Machine) -> None:
     """No terminal and no `--yes`: the plan would change the host, so it stops before it does."""
-    done = machine.run(PROVISION, timeout=3 * MINUTES)
+    done = machine.run_online(PROVISION, timeout=8 * MINUTES)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "--yes" in done.stderr
     assert machine.run("command -v g++").returncode != 0
@@ -31,14 +31,14 @@ def test_an_ordinary_user_is_told_what_to_type(machine: Machine) -> None:
     """Only root may install a compiler: nothing is begun, and the exact command is shown."""
     assert machine.run("useradd --create-home someone").returncode == 0
     cache = {"UV_CACHE_DIR": "/home/someone/uv"}
-    done = machine.run(f"{PROVISION} --yes", 3 * MINUTES, user="someone", **cache)
+    done = machine.run_online(f"{PROVISION} --yes", 8 * MINUTES, user="someone", **cache)
     assert done.returncode == 4, done.stdout + done.stderr
     assert "sudo apt-get install g++" in done.stderr
     assert machine.run("ls /home/someone/.local/share/paddock").returncode != 0
 
 
 def test_one_command_leads_to_a_verified_stack(machine: Machine) -> None:
-    done = machine.run(f"{PROVISION} --yes", timeout=20 * MINUTES)
+    done = machine.run_online(f"{PROVISION} --yes", timeout=20 * MINUTES)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     lines = done.stdout.splitlines()
     for level in ("device", "ops", "model"):
