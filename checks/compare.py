@@ -11,10 +11,9 @@ from checks.compare_outputs import comparable
 from checks.compare_values import Difference, differences
 from checks.doctor import ask
 from checks.finding import Finding
+from provision.errors import SOUND, WARNINGS
 from provision.facts.snapshot import UNSENT, Facts
 from provision.facts.snapshot_file import Saved, read
-
-SAME, DIFFERENT = 0, 10
 
 Pair = tuple[Finding, Finding]
 
@@ -33,8 +32,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> int:
-        """The exit status: 0 where nothing differs, else 10."""
-        return DIFFERENT if self.checks or self.facts else SAME
+        """The exit status: that of warnings where something differs."""
+        return WARNINGS if self.checks or self.facts else SOUND
 
 
 def compare(file_a: str, file_b: str) -> Comparison:

@@ -10,7 +10,6 @@ from checks.compare import Comparison
 from checks.compare_values import LEFT_OUT, MOVING, Difference, is_table
 from checks.finding import Finding, moment
 from checks.report import machine_line
-from provision.facts.settings import printable
 from provision.words import text
 
 SCHEMA = "paddock/compare/1"
@@ -42,7 +41,7 @@ def _verdict(finding: Finding) -> dict[str, str]:
 def lines(made: Comparison) -> Iterator[str]:
     """The comparison for people."""
     for side, file, one in zip("AB", made.files, made.saved, strict=True):
-        yield printable(f"{side}  {file}: {machine_line(one.facts)}, {moment(one.time)}")
+        yield f"{side}  {file}: {machine_line(one.facts)}, {moment(one.time)}"
     if made.checks:
         yield from ("", text("compare.checks"))
     for a, b in made.checks:
@@ -61,7 +60,7 @@ def _differing(group: list[Difference]) -> Iterator[str]:
     for path, left, right in group[:_MOST]:
         yield from _rows(path, _shown(left), _shown(right))
     if more := group[_MOST:]:
-        yield printable(f"  {text('compare.more', where=_part(group[0]), count=len(more))}")
+        yield f"  {text('compare.more', where=_part(group[0]), count=len(more))}"
 
 
 def _part(one: Difference) -> str:
@@ -70,7 +69,7 @@ def _part(one: Difference) -> str:
 
 
 def _rows(what: str, a: str, b: str) -> Iterator[str]:
-    yield from (printable(row) for row in (f"  {what}", f"     A  {a}", f"     B  {b}"))
+    yield from (f"  {what}", f"     A  {a}", f"     B  {b}")
 
 
 def _said(finding: Finding) -> str:

@@ -12,11 +12,10 @@ from checks.logs.scan import Find, Scan, ordered
 from checks.logs.show import cut, entry_rows, lines
 from checks.logs.telling import Spot
 from provision.console import show, show_json
-from provision.errors import USAGE, PaddockError
+from provision.errors import SOUND, UNKNOWN, USAGE, PaddockError
 from provision.words import text
 
 SCHEMA = "paddock/explain/1"
-KNOWN, NOT_KNOWN = 0, 12
 
 
 def explain(names: Sequence[str], *, json: bool) -> int:
@@ -46,10 +45,10 @@ def search(names: Iterable[str]) -> Scan:
 
 
 def status(scan: Scan) -> int:
-    """2 where a log could not be read to its end, 0 where something is known, 12 otherwise."""
+    """USAGE where a log could not be read to its end, SOUND where something is known."""
     if any(read.problem for read in scan.read):
         return USAGE
-    return KNOWN if scan.finds else NOT_KNOWN
+    return SOUND if scan.finds else UNKNOWN
 
 
 def to_json(scan: Scan) -> dict[str, object]:
@@ -88,7 +87,7 @@ def entry(known: Failure, *, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/failure/1", **_entry(known), "pattern": known.pattern,
                    "examples": known.examples, "follows": known.follows})  # fmt: skip
-        return KNOWN
+        return SOUND
     show(f"{known.id} {known.group}")
     for example in known.examples:
         show(f"     > {cut(example)}")
@@ -96,7 +95,7 @@ def entry(known: Failure, *, json: bool) -> int:
         show(line)
     if known.follows:
         show(f"     {text('explain.after', ids=', '.join(known.follows))}")
-    return KNOWN
+    return SOUND
 
 
 def catalogue(*, json: bool) -> int:
@@ -104,7 +103,7 @@ def catalogue(*, json: bool) -> int:
     if json:
         entries = [_entry(known) for known in failures().values()]
         show_json({"schema": "paddock/failures/1", "failures": entries})
-        return KNOWN
+        return SOUND
     for known in failures().values():
         show(f"{known.id} {known.group:<11} {cut(known.examples[0], 100)}")
-    return KNOWN
+    return SOUND

@@ -16,7 +16,6 @@ from provision import engine
 from provision.arguments import options
 from provision.console import consent, show
 from provision.errors import PaddockError
-from provision.facts.settings import printable
 from provision.words import text
 
 
@@ -97,7 +96,7 @@ def lines(made: Offer) -> Iterator[str]:
     for one in made.left:
         reason = text(f"fix.left.{one.reason}")
         todo = one.finding.command or advice(one.finding)
-        yield printable(text("fix.left", id=one.finding.id, reason=reason, todo=todo))
+        yield text("fix.left", id=one.finding.id, reason=reason, todo=todo)
 
 
 def to_json(made: Offer, *, ran: bool) -> dict[str, object]:

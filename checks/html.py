@@ -19,9 +19,9 @@ from checks.html_picture import picture
 from checks.html_row import row
 from checks.report import advice, bad, machine_line, next_line
 from checks.report_origin import unused
-from provision.facts.settings import printable
 from provision.facts.snapshot import Facts
 from provision.paths import TEMPLATES
+from provision.stream import printable
 from provision.words import language, text
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from checks.doctor import Report
 from checks.finding import Finding
 from checks.report import lines, machine_line, problem
-from provision.facts.settings import printable
+from provision.stream import printable
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def encode(report: Report) -> bytes:
     from junitparser import SystemErr, SystemOut
 
     suite = _suite(report)
-    suite.append(SystemOut("\n".join(lines(report, colour=False))))
+    suite.append(SystemOut("\n".join(map(printable, lines(report, colour=False)))))
     suite.append(SystemErr(""))
     suite.update_statistics()
     suite.time = round(report.seconds, 3)
@@ -61,7 +61,7 @@ def _case(finding: Finding, report: Report) -> TestCase:
     if finding.state in ("error", "warning", "unknown") and finding.case != "unsent":
         kind = Error if finding.state == "unknown" else Failure
         result = kind(message, finding.state)
-        result.text = "\n".join(problem(finding, report.findings, colour=False))
+        result.text = "\n".join(map(printable, problem(finding, report.findings, colour=False)))
         case.append(result)
     elif finding.state != "ok":
         case.append(Skipped(message or text(f"verdict.{finding.state}", id=finding.follows)))

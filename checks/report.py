@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,19 +11,19 @@ import msgspec
 from checks.accelerator_known import summary
 from checks.finding import Finding, gib
 from checks.report_origin import files, origin
-from provision.facts.settings import printable
+from provision.errors import ERRORS, SOUND, UNKNOWN, WARNINGS
 from provision.facts.snapshot import Facts, Unread
+from provision.stream import coloured, paint
 from provision.words import text
 
 if TYPE_CHECKING:
     from checks.doctor import Report
 
 SCHEMA = "paddock/doctor/1"
-HEALTHY, WARNINGS, ERRORS, UNKNOWN = 0, 10, 11, 12
 
 _ORDER = ("error", "warning", "unknown", "absent")  # worst first
 _SIGN = {"error": "x", "warning": "!", "unknown": "?", "absent": "-"}
-_COLOUR = {"error": "31", "warning": "33", "unknown": "35", "absent": "36"}
+_COLOUR = {"error": 31, "warning": 33, "unknown": 35, "absent": 36}  # repeats what the sign says
 
 
 def status(report: Report, strict: bool = False) -> int:
@@ -41,7 +40,7 @@ def grade(findings: Sequence[Finding], strict: bool = False) -> int:
     if strict and "unknown" in states:
         return ERRORS
     ranks = (("error", ERRORS), ("warning", WARNINGS), ("unknown", UNKNOWN))
-    return next((number for state, number in ranks if state in states), HEALTHY)
+    return next((number for state, number in ranks if state in states), SOUND)
 
 
 def to_json(report: Report, strict: bool = False) -> dict[str, object]:
@@ -67,24 +66,19 @@ def finding_json(finding: Finding) -> dict[str, object]:
 
 
 def lines(report: Report, colour: bool | None = None) -> list[str]:
-    """The examination for people. `colour` None: on a terminal, unless NO_COLOR is set."""
-    colour = painted(colour)
+    """The examination for people. `colour` None: where standard output may have it."""
+    colour = coloured(sys.stdout) if colour is None else colour
     problems = [one for one in bad(report) if one.case != "unsent"]
     shown = [line for one in problems for line in problem(one, report.findings, colour)]
     return [
         *origin(report),
-        printable(machine_line(report.facts) or text("doctor.unknown-machine")),
+        machine_line(report.facts) or text("doctor.unknown-machine"),
         *([""] if shown else []),
         *shown,
         *([""] if shown else []),
         _tally(report),
         text("doctor.next", command=next_line(report)),
     ]
-
-
-def painted(colour: bool | None) -> bool:
-    """Whether colour is used; for None as the terminal and the user have it."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
 
 
 def bad(report: Report) -> list[Finding]:
@@ -116,8 +110,8 @@ def _machine_parts(facts: Facts) -> Iterator[str]:
 
 def problem(finding: Finding, findings: Sequence[Finding], colour: bool) -> Iterator[str]:
     """The lines of one finding that is not good."""
-    what = printable(finding.part("what"))
-    yield _paint(f"{_SIGN[finding.state]}  {what}", finding.state, colour) + f"  [{finding.id}]"
+    what, mark = f"{_SIGN[finding.state]}  {finding.part('what')}", f"  [{finding.id}]"
+    yield paint(_COLOUR[finding.state], what, mark) if colour else what + mark
     for evidence in finding.evidence:
         yield _row("seen", f"{evidence.line}  ({evidence.where})")
     consequences = ""
@@ -142,12 +136,7 @@ def _rows(name: str, value: str) -> Iterator[str]:
 
 
 def _row(name: str, value: str) -> str:
-    return f"     {text(f'doctor.{name}')}  {printable(value)}"
-
-
-def _paint(line: str, state: str, colour: bool) -> str:
-    """Colour only repeats what the sign says."""
-    return f"\033[{_COLOUR[state]}m{line}\033[0m" if colour else line
+    return f"     {text(f'doctor.{name}')}  {value}"
 
 
 def _tally(report: Report) -> str:
@@ -162,11 +151,7 @@ def _tally(report: Report) -> str:
 
 def next_line(report: Report) -> str:
     """What to do next: what the worst finding asks for; the smoke tests where there is none."""
-    problems = [one for one in bad(report) if one.case != "unsent"]
-    return printable(_next(problems, report.facts))
-
-
-def _next(problems: list[Finding], facts: Facts) -> str:
+    facts, problems = report.facts, [one for one in bad(report) if one.case != "unsent"]
     if facts.sent and not any(one.state in ("error", "warning") for one in problems):
         return text("doctor.send-more")
     if not problems:

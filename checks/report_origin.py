@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from checks.finding import moment
-from provision.facts.settings import printable
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -30,10 +29,10 @@ def unused(report: Report) -> Iterator[str]:
     if report.sent is None:
         return
     for one in report.sent.conflicts:
-        files = printable(", ".join(one.files))
+        files = ", ".join(one.files)
         yield text("doctor.conflict", kind=one.kind, files=files)
     if names := report.sent.unrecognised:
-        yield text("doctor.unrecognised", files=printable(listed(names)))
+        yield text("doctor.unrecognised", files=listed(names))
 
 
 def listed(names: list[str]) -> str:

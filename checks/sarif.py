@@ -9,7 +9,7 @@ from checks.doctor import Report
 from checks.finding import Evidence, Finding, State
 from checks.registry import CHECKS
 from checks.report import machine_line
-from provision.facts.settings import printable
+from provision.stream import printable
 from provision.words import language, text
 
 _SCHEMA = (

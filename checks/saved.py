@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from provision.console import show, show_json
-from provision.errors import PaddockError
+from provision.errors import SOUND, UNKNOWN, PaddockError
 from provision.facts.texts.reading import read
 from provision.facts.texts.section import decode
 from provision.several import split
 from provision.stream import say
 from provision.words import text
 
-UNREAD = 12  # exit status: a text was not recognised
 _LARGEST = 8 * 1024 * 1024  # bytes: no output of these tools comes near
 
 
 def show_files(files: str, *, json: bool) -> int:
     """Show each file (names joined as by `gather`). Returns the exit status.
 
-    0, UNREAD when one was not recognised, the status of `bad-file` when one cannot be read;
+    SOUND, UNKNOWN when one was not recognised, the status of `bad-file` when one cannot be read;
     the others are shown all the same.
     """
     names = split(files)
@@ -36,7 +35,7 @@ def show_files(files: str, *, json: bool) -> int:
             say(sys.stderr, line) if error else show(line)
     errors = [error.status for error, _ in found if error]
     unread = any(value.get("kind") is None for _, value in found)
-    return errors[0] if errors else UNREAD if unread else 0
+    return errors[0] if errors else UNKNOWN if unread else SOUND
 
 
 def _read(name: str) -> tuple[PaddockError | None, dict[str, Any]]:

@@ -15,7 +15,6 @@ from provision.console import show, show_json
 from provision.document import Table, read
 from provision.errors import PaddockError
 from provision.facts import small
-from provision.facts.settings import printable
 from provision.paths import IMAGES, targets
 from provision.words import text
 
@@ -181,7 +180,7 @@ def _text(path: Path) -> str:
 def _tell(done: Tuned) -> None:
     """The result for a person."""
     key = "tune.undone" if done.undone else "tune.done" if done.changed else "tune.nothing"
-    show(printable(text(key, file=done.file, backup=done.backup)))
+    show(text(key, file=done.file, backup=done.backup))
     for name, (old, new) in done.changed.items():
         show(f"  {name:<22} {_shown(old)} -> {_shown(new)}")
     for name, releases in done.reset_by.items():

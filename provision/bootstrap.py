@@ -40,9 +40,10 @@ if sys.version_info < LOWEST:
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from provision.errors import PaddockError  # noqa: E402
+from provision.errors import INTERRUPTED, PaddockError  # noqa: E402
 from provision.orphans import end_orphans  # noqa: E402
 from provision.paths import cache_dir  # noqa: E402
+from provision.stream import say  # noqa: E402
 from provision.toolenv import STEP, install  # noqa: E402
 from provision.words import text  # noqa: E402
 
@@ -83,7 +84,7 @@ def environment(lock: Path) -> Path:
 
 def _say(key: str, **values: object) -> None:
     """A line on standard error: standard output belongs to the task."""
-    print(text(key, **values), file=sys.stderr, flush=True)  # noqa: T201
+    say(sys.stderr, text(key, **values))
 
 
 @contextlib.contextmanager
@@ -124,10 +125,11 @@ def main() -> None:
         python = environment(LOCK) / "bin" / "python"
     except PaddockError as error:
         parts = {name: error.part(name) for name in ("what", "cause", "do")}
-        print(*error.details, text("bootstrap.failed", **parts), sep="\n", file=sys.stderr)  # noqa: T201
+        for line in (*error.details, *text("bootstrap.failed", **parts).split("\n")):
+            say(sys.stderr, line)
         raise SystemExit(error.status) from None
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
     os.execv(python, [str(python), str(ROOT / "tasks.py"), *sys.argv[1:]])  # noqa: S606
 
 

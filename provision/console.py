@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json as json_module
 import sys
 from collections.abc import Callable
 
@@ -13,7 +12,7 @@ from invoke.tasks import Task
 from provision.errors import PaddockError
 from provision.paths import ROOT, at_home
 from provision.several import SEPARATOR
-from provision.stream import is_unicode, replace_closed, say
+from provision.stream import printable, replace_closed, say, say_json
 from provision.words import catalogue, text
 
 # What names a file or a folder of this machine. A shell fills in `~` except in `--flag=~/file`.
@@ -94,12 +93,11 @@ def report(error: PaddockError, *, json: bool) -> int:
 
 def show_json(value: object) -> None:
     """One JSON document on standard output."""
-    ascii_only = not is_unicode(sys.stdout)
-    say(sys.stdout, json_module.dumps(value, ensure_ascii=ascii_only, indent=2))
+    say_json(sys.stdout, value)
 
 
 def show(line: str = "") -> None:
-    """One line for a person; what the terminal's encoding lacks is replaced, never an error."""
+    """One line for a person; what the terminal cannot show is replaced, never an error."""
     say(sys.stdout, line)
 
 
@@ -113,7 +111,7 @@ def consent(what: str, *, yes: bool, ask: str = "consent.ask") -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise PaddockError("consent-needed", what=what)
     try:
-        answer = input(f"  {text(ask, what=what)} ").strip().lower()
+        answer = input(f"  {printable(text(ask, what=what))} ").strip().lower()
     except EOFError:
         return False
     return answer in ("", "y", "yes", "是", "好")

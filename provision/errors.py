@@ -13,6 +13,8 @@ from provision.words import text
 USAGE, STACK, MACHINE, NETWORK, INTEGRITY, STEP, SMOKE, BUSY, INTERNAL, INTERRUPTED = (
     2, 3, 4, 5, 6, 7, 8, 9, 70, 130,
 )  # fmt: skip
+SOUND, WARNINGS, ERRORS, UNKNOWN = 0, 10, 11, 12
+"""How a command that examines ends when it could: by the worst that it found."""
 
 STATUS: Final[dict[str, int]] = {
     "unknown-target": USAGE,
@@ -99,10 +101,8 @@ STATUS: Final[dict[str, int]] = {
     "build-machine": MACHINE,
     "build-unready": MACHINE,
     "build-memory": MACHINE,
-    "no-engine": MACHINE,
     "no-builder": MACHINE,
     "image-package": MACHINE,
-    "engine-failed": MACHINE,
     "engine-absent": MACHINE,
     "engine-denied": MACHINE,
     "engine-lost": MACHINE,
@@ -116,6 +116,7 @@ STATUS: Final[dict[str, int]] = {
     "no-client": MACHINE,
     "image-gone": NETWORK,
     "image-denied": NETWORK,
+    "image-offline": NETWORK,
     "image-changed": INTEGRITY,
     "image-record": MACHINE,
     "registry": NETWORK,

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from provision.stream import say
+from provision.stream import printable, say
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Live:
         """The newest line; of a compile the count alone."""
         count = _NINJA.search(line)
         with self._lock:
-            self._newest[step] = count[0] if count else line.strip()
+            self._newest[step] = count[0] if count else printable(line.strip())
 
     def _end(self, step: str, sign: str, style: str, rest: str) -> None:
         from rich.text import Text

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TextIO
 
 from provision.errors import PaddockError
 from provision.plan import Planned, host_changes
 from provision.render import quote
 from provision.steps.base import Context
+from provision.stream import coloured, paint
 from provision.tools import uv
 from provision.words import text
 
-_SIGN = {"satisfied": "=", "pending": "+", "blocked": "x"}
+_SIGN = {"satisfied": "=", "pending": "+", "blocked": "x", "skipped": "-"}
+_RED = 31
 
 
 def summary(planned: list[Planned]) -> str:
@@ -66,15 +66,10 @@ def plan_json(context: Context, planned: list[Planned]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def coloured(stream: TextIO) -> bool:
-    """Whether colour may repeat what the words say."""
-    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
 def error_lines(error: PaddockError) -> Iterator[str]:
     """The details, then the three sentences, one line each."""
-    yield from (f"    | {line}" for line in error.details)
-    sign = "\033[31mx\033[0m" if coloured(sys.stderr) else "x"
-    yield f"{sign} {error.part('what')}"
+    yield from (f"    | {line}" for one in error.details for line in one.splitlines() or [""])
+    what = f" {error.part('what')}"
+    yield paint(_RED, "x", what) if coloured(sys.stderr) else f"x{what}"
     yield f"  {text('error.cause')}  {error.part('cause')}"
     yield f"  {text('error.do')}  {error.part('do')}"

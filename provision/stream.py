@@ -1,26 +1,83 @@
-"""Writes lines to where a person or a pipe reads them; no terminal and no reader is an error."""
+"""Writes lines to where a person or a pipe reads them; no terminal and no reader is an error.
+
+What a line holds may come from anywhere: only colours of ours reach a terminal as codes.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import sys
+import unicodedata
 from collections.abc import Iterator
 from typing import TextIO
 
 
+class Painted(str):
+    """A line in a colour of ours: all else in it is printable."""
+
+    __slots__ = ()
+
+
+def paint(number: int, line: str, rest: str = "") -> Painted:
+    """A line in a colour (the number of its code), and what follows it without colour."""
+    return Painted(f"\033[{number}m{printable(line)}\033[0m{printable(rest)}")
+
+
+def coloured(stream: TextIO) -> bool:
+    """Whether colour may repeat what the words say."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and stream.isatty()
+
+
+def printable(text: str) -> str:
+    """A text for one line of a terminal: what would move the cursor or has no spelling is replaced.
+
+    A variable, a path, a log or a damaged library may hold anything.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(sign: str) -> str:
+    """A sign itself, also a blank of any width; a mark for one that cannot be shown."""
+    if sign.isprintable() or sign == "\t" or unicodedata.category(sign) == "Zs":
+        return sign
+    return "\N{REPLACEMENT CHARACTER}"
+
+
 def say(stream: TextIO | None, line: str) -> None:
-    """Write one line at once. What the encoding lacks is replaced.
+    """Write one line at once. What is not printable, or the encoding lacks, is replaced.
 
     A stream that was closed, or whose reader (`head`, a pager) has gone, takes the line silently:
     the work goes on, and its exit status tells how it ended.
     """
+    _write(stream, line if isinstance(line, Painted) else printable(line))
+
+
+def say_json(stream: TextIO | None, value: object) -> None:
+    """Write one JSON document; in it, what a terminal would obey are escapes."""
+    document = json.dumps(value, ensure_ascii=not is_unicode(stream), indent=2)
+    _write(stream, "\n".join(map(_escaped, document.split("\n"))))
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON that means the same; what has no spelling is left to the encoding."""
+    if line.isprintable():
+        return line
+    shown = (sign.isprintable() or "\ud800" <= sign <= "\udfff" for sign in line)
+    return "".join(
+        sign if plain else json.dumps(sign)[1:-1] for sign, plain in zip(line, shown, strict=True)
+    )
+
+
+def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:
         return
     encoding = stream.encoding or "ascii"
     with standing(stream):
-        stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+        stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
         stream.flush()
 
 

@@ -10,19 +10,16 @@ import msgspec
 from checks.checkpoint.fault import Fault
 from checks.checkpoint.folder import Looked, examine
 from provision.console import show, show_json
-from provision.errors import PaddockError
+from provision.errors import ERRORS, SOUND, WARNINGS, PaddockError
 from provision.facts import small
-from provision.facts.settings import printable
 from provision.words import text
 
-_UNASKED = frozenset(
-    {"adapter", "other-model"}
-)  # what was not looked at, and is no fault of a file
-ODD, BROKEN = 10, 11  # exit statuses, the doctor's for warnings and for errors
+# What was not looked at, and is no fault of a file.
+_UNASKED = frozenset({"adapter", "other-model"})
 
 
 def checkpoint(names: Sequence[str], *, json: bool) -> int:
-    """Show what is wrong with the files. Returns 0, ODD or BROKEN.
+    """Show what is wrong with the files. Returns SOUND, WARNINGS or ERRORS.
 
     Raises PaddockError `bad-option`, `no-checkpoint`.
     """
@@ -39,7 +36,9 @@ def checkpoint(names: Sequence[str], *, json: bool) -> int:
             for line in _lines(name, files):
                 show(line)
     faults = [fault for files in found.values() for one in files for fault in one.faults]
-    return 0 if not faults else ODD if all(one.harmless for one in faults) else BROKEN
+    if not faults:
+        return SOUND
+    return WARNINGS if all(one.harmless for one in faults) else ERRORS
 
 
 def _values(one: Looked) -> dict[str, object]:
@@ -51,14 +50,14 @@ def _values(one: Looked) -> dict[str, object]:
 def _lines(name: str, files: list[Looked]) -> Iterator[str]:
     """A checkpoint for a person: how many files were looked at, then what is wrong."""
     sizes = [one.size for one in files if one.size is not None]
-    shown = printable(small.shown(name))
+    shown = small.shown(name)
     yield text(
         "checkpoint.title", name=shown, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}"
     )
     for one in files:
         for fault in one.faults:
             said = text("checkpoint.file", file=one.file, reason=reason(fault))
-            yield f"  {'!' if fault.harmless else 'x'} {printable(said)}"
+            yield f"  {'!' if fault.harmless else 'x'} {said}"
     if all(fault.name in _UNASKED for one in files for fault in one.faults):
         yield "  " + text("checkpoint.whole")
 

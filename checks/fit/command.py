@@ -16,11 +16,10 @@ from checks.fit.tile import Tile, tile
 from checks.fit.wish import BYTES, KERNELS, RECOMPUTE, SHARDING, Wish, checked
 from provision.arguments import count, one_of
 from provision.console import show, show_json
-from provision.errors import PaddockError
+from provision.errors import ERRORS, SOUND, WARNINGS, PaddockError
 from provision.words import text
 
-STATUS = {"fits": 0, "tight": 10, "no": 11}
-"""Exit statuses, those of the doctor: nothing wrong, warnings, errors."""
+STATUS = {"fits": SOUND, "tight": WARNINGS, "no": ERRORS}
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):

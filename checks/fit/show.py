@@ -9,7 +9,6 @@ from checks.fit.command import Fit
 from checks.fit.judge import MARGIN, Verdict
 from checks.fit.memory import Parts
 from checks.fit.wish import Wish
-from provision.facts.settings import printable
 from provision.words import text
 
 _PARTS = ("weights", "tables", "gradients", "optimizer", "activations", "attention", "kv_cache",
@@ -21,8 +20,7 @@ _STAGES = 8  # beyond that the first, the fullest and the last are shown
 
 def lines(found: Fit) -> Iterator[str]:
     """All of it: the run, the parts, the verdicts, what would help, what it rests on."""
-    model = printable(found.model.name)
-    yield text("fit.title", model=model, target=found.target, run=run(found.run))
+    yield text("fit.title", model=found.model.name, target=found.target, run=run(found.run))
     yield from _table(found.stages)
     for verdict in found.cards:
         yield f"  {_verdict(verdict)}"

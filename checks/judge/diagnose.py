@@ -19,12 +19,11 @@ from checks.logs.show import cut, lines, name_of, problems
 from checks.logs.telling import Spot
 from provision.arguments import one_of
 from provision.console import show, show_json
-from provision.errors import SMOKE, USAGE, PaddockError
+from provision.errors import SMOKE, SOUND, UNKNOWN, USAGE, PaddockError
 from provision.words import catalogue, text
 
 SCHEMA = "paddock/diagnosis/1"
-UNKNOWN = 12
-_STATUS: dict[Outcome, int] = {"passed": 0, "failed": SMOKE, "unknown": UNKNOWN}
+_STATUS: dict[Outcome, int] = {"passed": SOUND, "failed": SMOKE, "unknown": UNKNOWN}
 _SIGN = {"holds": " ", "warning": "!", "unknown": "?", "failed": "x"}
 
 

@@ -27,7 +27,8 @@ def dry_run(wish: Wish, *, json: bool) -> int:
         show_json({"schema": SCHEMA, "target": wish.target, "level": wish.level, "recipes": rows})
         return 0
     for one in recipes:
-        show(script(one, wish.target).rstrip("\n"))
+        for line in script(one, wish.target).rstrip("\n").split("\n"):
+            show(line)
         show()
         show(f"# {text('launch.look.title', recipe=one.recipe.name)}")
         for line in preflight.looks(one, wish.target, known.device):

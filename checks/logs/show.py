@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from checks.logs.catalogue import Failure
 from checks.logs.scan import Find, Scan, ordered
 from checks.logs.telling import Spot
-from provision.facts.settings import printable
 from provision.words import text
 
 WIDTH = 240  # characters of a line that are shown
@@ -44,7 +43,7 @@ def problems(scan: Scan) -> Iterator[str]:
     """A line for each log that was not read, or not to its end."""
     for read in scan.read:
         if read.problem:
-            values = {"file": name_of(read.name), "reason": printable(read.problem)}
+            values = {"file": name_of(read.name), "reason": read.problem}
             yield text("explain.problem" if read.bytes else "explain.unread", **values)
 
 
@@ -81,10 +80,10 @@ def _where(spot: Spot, scan: Scan) -> str:
 
 def name_of(log: str) -> str:
     """A log's name for a person."""
-    return text("explain.stdin") if log == "-" else printable(log)
+    return text("explain.stdin") if log == "-" else log
 
 
 def cut(line: str, width: int = WIDTH) -> str:
     """A line for the terminal, not longer than it helps."""
-    line = printable(line.expandtabs(4))
+    line = line.expandtabs(4)
     return line if len(line) <= width else line[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"

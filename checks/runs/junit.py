@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from checks.runs.record import Run
 from checks.smoke.report import Check, LevelReport
-from provision.facts.settings import printable
+from provision.stream import printable
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite

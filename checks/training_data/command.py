@@ -9,18 +9,15 @@ import msgspec
 
 from checks.training_data.file import File, examine
 from provision.console import show, show_json
-from provision.errors import PaddockError
+from provision.errors import ERRORS, SOUND, WARNINGS, PaddockError
 from provision.facts import small
-from provision.facts.settings import printable
 from provision.words import text
-
-WARNED, BROKEN = 10, 11  # exit statuses, those of the doctor
 
 
 def data(names: Sequence[str], *, json: bool) -> int:
     """Show what is wrong in the files, or in those of a folder. Returns the exit status.
 
-    0, WARNED where lines teach nothing, BROKEN where training would stop at a line.
+    SOUND, WARNINGS where lines teach nothing, ERRORS where training would stop at a line.
     Raises PaddockError `bad-option`, `bad-data`.
     """
     if not names:
@@ -34,8 +31,8 @@ def data(names: Sequence[str], *, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/data/1", "files": msgspec.to_builtins(found)})
     if any(one.broken for one in found):
-        return BROKEN
-    return WARNED if any(one.counts for one in found) else 0
+        return ERRORS
+    return WARNINGS if any(one.counts for one in found) else SOUND
 
 
 def files(path: Path) -> list[Path]:
@@ -61,10 +58,10 @@ def files(path: Path) -> list[Path]:
 
 def _lines(found: File) -> Iterator[str]:
     """One file for a person."""
-    values = {"file": printable(found.file), "lines": found.lines, "usable": found.usable}
+    values = {"file": found.file, "lines": found.lines, "usable": found.usable}
     yield text("data.title", mib=f"{found.bytes / (1 << 20):.1f}", **values)
     for one in found.faults:
         said = text("data.line", line=one.line, reason=one.reason)
-        yield f"  {'x' if one.broken else '!'} {printable(said)}"
+        yield f"  {'x' if one.broken else '!'} {said}"
     if (left := sum(found.counts.values()) - len(found.faults)) > 0:
         yield "  " + text("data.more", count=left)

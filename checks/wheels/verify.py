@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from checks.finding import Finding
-from checks.report import finding_json, grade, painted, problem
+from checks.report import finding_json, grade, problem
 from checks.wheels import archive, place
 from checks.wheels.audit import Audit, audit
 from provision.console import show, show_json
 from provision.errors import PaddockError
-from provision.facts.settings import printable
+from provision.stream import coloured
 from provision.words import text
 
 SCHEMA = "paddock/verify-wheel/1"
@@ -56,11 +57,11 @@ def to_json(audits: Sequence[Audit]) -> dict[str, object]:
 def lines(made: Audit) -> Iterator[str]:
     """One audit for people: what it was held against, what is wrong, and how much holds."""
     paddle = f"paddlepaddle {made.paddle}" if made.paddle else text("wheel.no-paddle")
-    yield printable(text("wheel.against", path=made.path, python=made.python, paddle=paddle))
+    yield text("wheel.against", path=made.path, python=made.python, paddle=paddle)
     for state in ("error", "warning", "unknown"):
         for one in made.findings:
             if one.state == state:
-                yield from problem(one, made.findings, painted(None))
+                yield from problem(one, made.findings, coloured(sys.stdout))
     yield verdict(made.findings)
 
 

@@ -19,6 +19,12 @@ from provision.network import hide_values
 
 _ENGINES = ("docker", "podman")
 _LIMIT = 20  # seconds
+# What the clients of Docker 20.10 to 29 and Podman 4 say in place of an answer.
+_SILENT = (
+    (r"permission denied", "engine-denied"),
+    (r"cannot connect|daemon running", "engine-absent"),
+)
+_ADDRESS = re.compile(r"\b(?:unix|tcp|ssh)://[^\s\"']*[^\s\"'.:]")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,200}")  # as Docker allows them
 # What is kept of `inspect`; the rest is long, and says nothing about accelerators.
 _KEPT = {
@@ -32,11 +38,12 @@ _VARIABLES = re.compile(r"ASCEND_|ENFLAME_|TOPS_|FLAGS_|CUSTOM_DEVICE_|LD_LIBRAR
 def outputs(name: str) -> list[Output]:
     """What the engine says about a container, and what kinds of files its mounts are.
 
-    Raises PaddockError `no-engine`, `engine-failed`, and `bad-option` for a name that is not there.
+    Raises PaddockError `engine-absent`, `engine-denied`, `engine-lost`, and `bad-option` for a name
+    that is not there.
     """
     engine = next((path for one in _ENGINES if (path := shutil.which(one))), None)
     if engine is None:
-        raise PaddockError("no-engine", name=name)
+        raise PaddockError("engine-absent", where=f"PATH ({', '.join(_ENGINES)})")
     if not _NAME.fullmatch(name):
         raise _unknown(engine, name)
     answer = _ask(engine, "container", "inspect", name)
@@ -63,20 +70,19 @@ def folders(outputs: Iterable[Output]) -> set[str]:
 
 
 def _ask(engine: str, *words: str) -> Answer:
-    """Raises PaddockError `engine-failed` where the engine itself does not answer."""
+    """Raises PaddockError `engine-*` where the engine itself does not answer."""
     try:
         answer = run([engine, *words], _LIMIT)
     except OSError as error:
-        raise _failed(engine, f"{engine}: {error.strerror}") from None
+        raise PaddockError("engine-lost", reason=f"{engine}: {error.strerror}") from None
     if answer.status is None:
-        raise _failed(engine, f"no answer within {_LIMIT} s")
-    if re.search(r"cannot connect|permission denied|daemon running", answer.err, re.I):
-        raise _failed(engine, *answer.err.strip().splitlines()[-3:])
+        raise PaddockError("engine-lost", reason=f"{engine}: no answer within {_LIMIT} s")
+    for pattern, code in _SILENT:
+        if re.search(pattern, answer.err, re.IGNORECASE):
+            where = _ADDRESS.search(answer.err)
+            raise PaddockError(code, tuple(answer.err.strip().splitlines()[-3:]),
+                               where=where[0] if where else Path(engine).name)  # fmt: skip
     return answer
-
-
-def _failed(engine: str, *lines: str) -> PaddockError:
-    return PaddockError("engine-failed", lines, engine=Path(engine).name)
 
 
 def _unknown(engine: str, name: str) -> PaddockError:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from provision.network import CERTIFICATES, INDEXES, hidden, hide_secrets, pip_index
+from provision.stream import printable
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _PROXY_SCHEMES = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
@@ -72,14 +73,6 @@ def _indexes(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from _set(variables, INDEXES)
     if value := pip_index():
         yield "pip.conf", value
-
-
-def printable(text: str) -> str:
-    """A text for one line of a terminal: what would move the cursor or has no spelling is replaced.
-
-    A variable, a path or a damaged library may hold anything.
-    """
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def url_problem(value: str, schemes: set[str]) -> str:

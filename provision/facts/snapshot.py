@@ -115,7 +115,7 @@ def collect(  # noqa: PLR0913, PLR0917 - what there is to look at, each with a v
     `fresh` repeats what an earlier run has proved; `root` is the prefix of /proc, /sys and /etc.
     With a `container`, its engine is asked about it too; with an `env`, that Python environment is
     read in place of Paddock's own; `found` are the cards, where they are being read already.
-    Raises PaddockError `no-engine`, `engine-failed`, and `bad-option` where there is no such
+    Raises PaddockError `engine-*`, and `bad-option` where there is no such
     container or environment.
     """
     given = _given(env) if env else None

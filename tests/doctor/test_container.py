@@ -256,15 +256,32 @@ def test_a_name_that_is_not_there_and_an_engine_that_is_not(
         with pytest.raises(PaddockError) as raised:
             named_container.outputs(name)
         assert raised.value.code == "bad-option" and "demo, other" in raised.value.part("cause")
-    engine(tmp_path, monkeypatch, "docker",
-           "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2; exit 1\n")  # fmt: skip
-    with pytest.raises(PaddockError) as raised:
-        named_container.outputs("demo")
-    assert (raised.value.code, raised.value.details[0][:14]) == ("engine-failed", "Cannot connect")
     (tmp_path / "docker").unlink()
     with pytest.raises(PaddockError) as raised:
         named_container.outputs("demo")
-    assert raised.value.code == "no-engine" and raised.value.part("do")
+    assert raised.value.code == "engine-absent" and "docker, podman" in raised.value.part("what")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock."
+         " Is the docker daemon running?", "engine-absent"),
+        ('permission denied while trying to connect to the Docker daemon socket at'
+         ' unix:///var/run/docker.sock: Get "http://%2Fvar", dial: connect: permission denied',
+         "engine-denied"),
+        ("Cannot connect to Podman. Please verify your connection: no such file", "engine-absent"),
+    ],
+)  # fmt: skip
+def test_an_engine_that_does_not_answer_has_the_words_of_all_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, code: str
+) -> None:
+    engine(tmp_path, monkeypatch, "docker", f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    with pytest.raises(PaddockError) as raised:
+        named_container.outputs("demo")
+    where = "unix:///var/run/docker.sock" if "unix" in said else "docker"
+    assert (raised.value.code, raised.value.details) == (code, (said,))
+    assert raised.value.values["where"] == where
 
 
 def test_a_container_is_of_this_machine_not_of_a_snapshot() -> None:

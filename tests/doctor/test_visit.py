@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -17,12 +18,13 @@ from checks.doctor import Report, ask
 from checks.registry import CHECKS
 from checks.report import lines, status, to_json
 from provision import files, words
+from provision.console import show
 from provision.errors import PaddockError
 from provision.facts.snapshot import Facts, Unread
 from provision.several import pair
 from tests.conftest import ROOT, Cli
 from tests.doctor.test_checks import machine, plugin
-from tests.doctor.values import CARD, changed
+from tests.doctor.values import CARD, COMPILER, changed
 
 
 @pytest.mark.parametrize(
@@ -182,10 +184,18 @@ def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
-def test_what_a_snapshot_says_cannot_steer_the_terminal(healthy: Facts) -> None:
-    sick = changed(healthy, **machine(name="\x1b[2Jgone", system="\x1b]0;x\x07"))
-    shown = lines(Report(sick, ask(sick), 0.1), colour=False)
-    assert all(line.isprintable() for line in shown)
+@pytest.mark.parametrize("colour", [False, True])
+def test_what_a_snapshot_says_cannot_steer_the_terminal(
+    healthy: Facts, capsys: pytest.CaptureFixture[str], colour: bool
+) -> None:
+    bad = "\x1b[2Jgone"
+    sick = changed(healthy, **machine(name=bad, system="\x1b]0;x\x07"))
+    sick = changed(sick, compiler=changed(COMPILER, problem=bad))
+    for line in lines(Report(sick, ask(sick), 0.1), colour=colour):
+        show(line)
+    shown, own = re.subn(r"\033\[(3[1-6]|0)m", "", capsys.readouterr().out)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert shown.count("[2Jgone") > 1 and bool(own) == colour
 
 
 def test_flags_that_exclude_each_other_are_named() -> None:

@@ -13,7 +13,7 @@ import pytest
 from checks.fit import memory, weights
 from checks.fit.cards import MIB, cards_of, target_of
 from checks.fit.cards import memory as known_memory
-from checks.fit.command import answer
+from checks.fit.command import answer, fit
 from checks.fit.judge import Room, largest
 from checks.fit.model import Model, find, rows
 from checks.fit.show import lines
@@ -221,12 +221,12 @@ def test_one_of_the_largest_may_be_none() -> None:
     assert f"batch {found.largest['batch']}, or length none" in "\n".join(lines(found))
 
 
-def test_a_name_stays_on_its_line(tmp_path: Path) -> None:
+def test_a_name_stays_on_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "a\n\x1b[2Jb"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
-    first = next(lines(answer("s60", FLAGS | {"model": str(folder), "infer": True})))
-    assert first.isprintable()
+    fit("s60", FLAGS | {"model": str(folder), "infer": True}, json=False)
+    assert all(line.isprintable() for line in capsys.readouterr().out.split("\n"))
 
 
 def test_ecc_of_a_card_that_has_one_figure() -> None:

@@ -32,7 +32,8 @@ def up(target: str, variant: str) -> int:
               "prelude": "" if prelude == ":" else f"{prelude}; "}  # fmt: skip
     kind = "bare" if one.variant == kept.BARE else "box"
     for line in (f"lab.enter.{kind}", f"lab.simulated.{kind}", "lab.remove"):
-        show(text(line, **values))
+        for row in text(line, **values).split("\n"):
+            show(row)
     return 0
 
 
