@@ -27,8 +27,8 @@ def provision(
     json: bool = False, yes: bool = False, from_: str = "", only: str = "", offline: bool = False,
     ca_bundle: str = "", index_url: str = "", jobs: str = "", undo: bool = False, deps: str = "",
     unsupported_os: bool = False, accept_eula: str = "", in_: str = "host", image: str = "",
-    cards: str = "", privileged: bool = False, name: str = "",
-    rehearse: bool = False,
+    cards: str = "", privileged: bool = False, name: str = "", plugin_source: str = "",
+    plugin_ref: str = "", ops_source: str = "", rehearse: bool = False,
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     given = locals()
@@ -43,12 +43,15 @@ def provision(
 
     chosen = options(
         target, release, stack, from_, only, offline, ca_bundle, index_url, jobs, deps=deps,
-        unsupported_os=unsupported_os, accept_eula=accept_eula,
+        unsupported_os=unsupported_os, accept_eula=accept_eula, plugin_source=plugin_source,
+        plugin_ref=plugin_ref, ops_source=ops_source,
     )  # fmt: skip
     choices = {"image": image, "cards": cards, "name": name}
     if where(in_, {**choices, "privileged": privileged}) == "container":
         from checks import containers
+        from provision.arguments import without_sources
 
+        without_sources(chosen)
         wanted = containers.place(chosen, choices, privileged=privileged)
         if undo:
             return containers.down(chosen.target, json=json, dry_run=dry_run)
@@ -92,6 +95,7 @@ def smoke(
     _: Context, target: str = "auto", level: str = "all", text: str = "", window: str = "",
     json: bool = False, diagnose: str = "", dry_run: bool = False, recipe: str = "",
     cards: str = "", max_steps: str = "", checkout: str = "", list_: bool = False,
+    device: str = "",
 ) -> int:  # fmt: skip
     """Prove that the installed stack computes correctly, on the device it claims."""
     from checks import prove
@@ -101,7 +105,7 @@ def smoke(
     refuse_alone({"--window": window}, {"--text": text})
     own = {"--dry-run": dry_run, "--recipe": recipe, "--cards": cards, "--max-steps": max_steps,
            "--checkout": checkout}  # fmt: skip
-    apart = {"--text": text, "--level": level != "all", **own}
+    apart = {"--text": text, "--level": level != "all", "--device": device, **own}
     if diagnose:
         from checks.judge import diagnose as judging
 
@@ -120,9 +124,10 @@ def smoke(
         from checks.launch import command as launching
         from checks.launch.wish import wish
 
+        refuse_mixed({"--device": device, "--level": level, **own})
         wanted = wish(named(target), level, recipe, cards, max_steps, checkout)
         return (launching.dry_run if dry_run else launching.run)(wanted, json=json)
-    return prove.levels(named(target), level, json=json)
+    return prove.levels(named(target), level, device, json=json)
 
 
 @command

@@ -16,11 +16,14 @@ from checks.smoke.show import text_lines
 from checks.smoke.sourced import sourced
 from checks.smoke.text import evaluate as evaluate_text
 from provision import seal, stack
+from provision.arguments import one_of
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.run import clean
 from provision.site import Site
 from provision.stream import say
+
+CPU = "cpu"  # Paddle's name of it
 
 
 def _installed(target: str) -> tuple[Path, str, dict[str, str]]:
@@ -41,23 +44,28 @@ def launched(target: str, level: str) -> bool:
     return level in ("train", "deploy") and level not in own and level in listing.programs(target)
 
 
-def levels(target: str, level: str, *, json: bool) -> int:
+def levels(target: str, level: str, device: str = "", *, json: bool) -> int:
     """Run the levels and show each as it ends. Returns 0.
 
-    Raises PaddockError `smoke-failed`, or `smoke-known` where what they said shows the cause.
+    `device`: the target's own, or "cpu" to run the same on the CPU of its environment. Raises
+    PaddockError `bad-option`, `smoke-failed`, or `smoke-known` where what the levels said shows the
+    cause.
     """
     folder = stack.stack_file(target).parent
     settings = settings_of(folder)
     wanted = levels_of(level, settings.levels, listing.programs(target))
-    python, device, variables = _installed(target)
-    report = run_smoke(python, device, settings, variables, None if json else show, wanted)
+    one_of("--device", device, ("", settings.device, CPU))
+    python, own, variables = _installed(target)
+    on = device or own
+    report = run_smoke(python, on, settings, variables, None if json else show, wanted)
     notes = note(stack.load(folder / "stack.toml"), folder, report)
     for line in notes:
         say(sys.stderr if json else sys.stdout, f"  {line}")
     if json:
         show_json(msgspec.to_builtins(report))
     if not report.passed:
-        seal.lift(Site(target))  # so that the next provision looks closely again
+        if on == own:
+            seal.lift(Site(target))  # so that the next provision looks closely again
         raise smoke_failed(report, target)
     return 0
 

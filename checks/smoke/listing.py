@@ -78,6 +78,7 @@ def _tables(settings: Smoke, level: Level) -> Iterator[tuple[str, msgspec.Struct
         yield level, own
     if level == "ops" and settings.latency:
         yield "latency", settings.latency
+        yield from (("latency.normal", one) for one in settings.latency.normal)
     if level == "train" and settings.train:
         yield "train.falls", settings.train.falls
     if level == "perf" and settings.perf:

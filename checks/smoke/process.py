@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,8 @@ FALLBACK = re.compile(r"missing \w+ kernel: (\w+), .*fallbacking to CPU one!")
 # Needed for these lines. GLOG_vmodule would keep the log small, but with it paddlepaddle 3.3.1 ends
 # in heap corruption at exit and then hangs: seen on the CPU with no plugin installed, too.
 LOUD = {"GLOG_v": "3"}
+# A probe's own lines around a call of an operator that it tests: what is between belongs to it.
+MARK = re.compile(r"paddock: (?:in (\S+)|out)$")
 # The rest of what that makes Paddle say: information lines, and the tensors printed below them.
 NOISE = re.compile(
     r"I\d{4} |[\t={(}]|\s*$|\w+ Debug Info|API_Name:| ?(In|Out)put: \[|.*No ccache found"
@@ -39,7 +41,8 @@ class Ended:
     """How a probe ended, and what it left.
 
     `status` is the exit status, negative for a signal; None when it was cut after `limit` seconds
-    without news.
+    without news. `fallback` counts the CPU's kernels by name; `fallback_in` has their names for
+    each operator that the probe has marked.
     """
 
     status: int | None
@@ -48,6 +51,7 @@ class Ended:
     events: list[Event]
     fallback: dict[str, int]
     log: tuple[str, ...]
+    fallback_in: dict[str, set[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -56,14 +60,19 @@ class Log:
 
     fallback: Counter[str] = field(default_factory=Counter)
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT))
+    marked: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def read(self, stream: Iterable[bytes]) -> None:
         """Read until the stream ends."""
+        within: str | None = None
         for raw in stream:
             line = raw.decode(errors="replace").rstrip()
-            found = FALLBACK.search(line)
-            if found:
+            if found := FALLBACK.search(line):
                 self.fallback[found[1]] += 1
+                if within:
+                    self.marked[within].add(found[1])
+            elif mark := MARK.match(line):
+                within = mark[1]
             elif not NOISE.match(line):
                 self.lines.append(line)
 
@@ -108,7 +117,10 @@ def run_probe(
         _kill(process)
         reader.join(DRAIN)
     seconds = time.monotonic() - begin
-    return Ended(status, limit, seconds, events_of(out), dict(log.fallback), tuple(log.lines))
+    return Ended(
+        status, limit, seconds, events_of(out), dict(log.fallback), tuple(log.lines),
+        dict(log.marked),
+    )  # fmt: skip
 
 
 def _wait(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from checks.smoke.demands import Demand, demanded
+from checks.smoke.operators import Ran, found
 from checks.smoke.process import Ended
 from checks.smoke.proof import counters, elsewhere, last, native_of, stand_in
 from checks.smoke.settings import Level, Smoke
@@ -32,6 +33,7 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     Paddle ran in their place; without `counted` the plugin does not tell the first. `stand_in` says
     that no card computed, None where that is not so. `skipped` says what did not apply, and why.
     `log` has the last lines that a failing probe wrote, `series` what was measured step by step.
+    `operators` tells of each fused operator that level `ops` has tried.
     Level `perf` counts fallbacks while it warms up only: Paddle's log would slow down the rest.
     """
 
@@ -48,6 +50,7 @@ class LevelReport(msgspec.Struct, frozen=True, kw_only=True):
     counted: bool = True
     stand_in: str | None = None
     series: dict[str, list[float]] = {}
+    operators: tuple[Ran, ...] = ()
 
 
 class SmokeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,18 +93,22 @@ def judge(
         figures |= {e["name"]: e["value"] for e in ended.events if e["event"] == "figure"}
         series |= {e["name"]: e["values"] for e in ended.events if e["event"] == "series"}
         skipped |= {e["name"]: e["reason"] for e in ended.events if e["event"] == "skipped"}
+    said = next(filter(None, (stand_in(ended.events, device) for ended in probes)), None)
     if settings and all(check.passed for check in checks):  # else figures may be missing
-        checks += tuple(map(_asked, demanded(level, settings, figures, series)))
+        on_card = device == settings.device and said is None
+        checks += tuple(map(_asked, demanded(level, settings, figures, series, on_card=on_card)))
     passed = bool(checks) and all(check.passed for check in checks)
     return LevelReport(
         level=level, device=", ".join(sorted(places)), passed=passed, checks=checks,
         seconds=round(sum(ended.seconds for ended in probes), 3), native=dict(native),
         fallback=dict(fallback), figures=figures, skipped=skipped,
         log=() if passed else tuple(line for ended in probes for line in ended.log),
-        counted=all(counters(ended.events) is not None for ended in probes),
-        stand_in=next(filter(None, (stand_in(ended.events, device) for ended in probes)), None),
-        series=series,
+        counted=device == "cpu" or all(counters(one.events) is not None for one in probes),
+        stand_in=said, series=series, operators=tuple(found(probes)),
     )  # fmt: skip
+
+
+_OF_CHECKS = ("start", "check", "absent")
 
 
 def _asked(demand: Demand) -> Check:
@@ -115,8 +122,8 @@ def all_checks(ended: Ended, device: str) -> list[Check]:
     done = [e for e in ended.events if e["event"] == "check"]
     checks = [Check(**{name: event[name] for name in fields}) for event in done]
     if error := ending(ended):
-        started = [e["name"] for e in ended.events if e["event"] == "start"]
-        name = started[-1] if len(started) > len(done) else "end"
+        last_one = next((e for e in reversed(ended.events) if e["event"] in _OF_CHECKS), {})
+        name = last_one["name"] if last_one.get("event") == "start" else "end"
         checks.append(Check(name, passed=False, error=error))
     if done:
         error = elsewhere(ended.events, device)

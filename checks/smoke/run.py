@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from checks.smoke import tiny
+from checks.smoke import operators, tiny
 from checks.smoke.process import Ended, run_probe
 from checks.smoke.report import Check, LevelReport, SmokeReport, judge
 from checks.smoke.settings import LEVELS, Level, Smoke, settings_of
@@ -91,6 +91,10 @@ def run_level(
     """Run the probes of one level and judge them. None starts where the level cannot fit."""
     before = tiny.fits(settings.target, level)
     limit, spec = settings.silence.limit(level), {**settings.spec(), "tiny": tiny.spec()}
+    if level == "ops":
+        spec["operators"] = operators.rows(device)
+    if device != settings.device:  # the CPU, of which the plugin knows nothing
+        spec |= {"ops_module": "", "counted": False}
     jobs = [Job(script, spec, limit) for script in SCRIPTS[level]]
     if any(one.error for one in before):
         jobs = []

@@ -120,8 +120,26 @@ class Perf(Table, frozen=True):
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
+class Normal(Table, frozen=True):
+    """The milliseconds that are said to be normal on a card, and above which something is wrong."""
+
+    figure: str
+    low: float
+    high: float
+    suspicious: float
+    source: str
+    seen: str
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low <= self.high <= self.suspicious:
+            raise ValueError("`low`, `high` and `suspicious` have to be in this order")
+
+
 class Latency(Table, frozen=True):
-    """How level `ops` measures the fused operators: calls before and while it does, and sizes."""
+    """How level `ops` measures the fused operators: calls before and while it does, and sizes.
+
+    `inner` is the width within the feed-forward part. `normal` is judged on a card only.
+    """
 
     warm_up: Count
     repeats: Annotated[int, msgspec.Meta(ge=3)]
@@ -129,8 +147,11 @@ class Latency(Table, frozen=True):
     heads: Count
     kv_heads: Count
     size: Count
+    inner: Count
+    dtype: Literal["float32", "float16", "bfloat16"]
     source: str
     seen: str
+    normal: tuple[Normal, ...] = ()
 
 
 class Smoke(Table, frozen=True):
@@ -167,7 +188,7 @@ class Smoke(Table, frozen=True):
                 **{name: msgspec.to_builtins(getattr(self, name)) for name in parts}}  # fmt: skip
 
 
-_PARTS = (Silence, Tolerances, Model, Train, Training, Deploy, Perf, Range, Latency)
+_PARTS = (Silence, Tolerances, Model, Train, Training, Deploy, Perf, Range, Latency, Normal)
 
 
 def settings_of(folder: Path) -> Smoke:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from provision.progress import duration
+from provision.amounts import duration
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from checks.smoke.text import TextReport
 
 SHOWN = 3  # fallback kernels named, of often dozens
+_OPERATIONS = {  # as people call them
+    "rms_norm": "RMSNorm", "add_rms_norm": "add+RMSNorm", "rotary": "RoPE",
+    "attention": "attention", "swiglu": "SwiGLU", "qkv": "QKV", "ffn": "FFN",
+}  # fmt: skip
 LOG_LINES = 12
 
 
@@ -36,8 +40,9 @@ def _values(report: LevelReport) -> dict[str, str]:
     """The figures in a level's sentence."""
     figures = report.figures
     if report.level == "ops":
-        worst = max((v for k, v in figures.items() if k.endswith("float32")), default=0.0)
-        return {"worst": f"{worst:.1e}"}
+        worst = max((v for k, v in figures.items() if k.endswith("_float32")), default=0.0)
+        count = sum(bool(one.dtypes) for one in report.operators)
+        return {"worst": f"{worst:.1e}", "operators": str(count)}
     if report.level == "model":
         names = {"found": "perplexity_device", "cpu": "perplexity_cpu"}
         return {name: f"{figures[figure]:.4f}" for name, figure in names.items()}
@@ -57,8 +62,10 @@ def below(report: LevelReport) -> list[str]:
     lines += [f"| {line}" for line in report.log[-LOG_LINES:]]
     lines += [c.detail for c in report.checks if c.name == "fits" and c.passed]
     lines += [text("smoke.skipped", name=name, reason=why) for name, why in report.skipped.items()]
-    if report.level == "ops" and "attention_ms" in report.figures:
-        lines.append(text("smoke.ops.latency", **_latencies(report.figures)))
+    lines += _operators(report)
+    if times := _latencies(report.figures):
+        lines.append(text("smoke.ops.latency", times=times))
+    lines += [c.detail for c in report.checks if c.name.endswith("_normal") and c.passed]
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
     if report.level == "perf":  # where fallbacks are not all counted
         return [*lines, *_speeds(report.figures)]
@@ -71,10 +78,26 @@ def below(report: LevelReport) -> list[str]:
     return lines
 
 
-def _latencies(figures: Mapping[str, float]) -> dict[str, str]:
-    """Each fused operator's time beside that of its plain form, such as `0.12 (0.5)`."""
-    names = ("rms_norm", "rotary", "attention")
-    return {n: f"{figures[f'{n}_ms']:.3g} ({figures[f'{n}_plain_ms']:.3g})" for n in names}
+def _operators(report: LevelReport) -> list[str]:
+    """Which kernels ran for the fused operators, and what is not there."""
+    right = [one for one in report.operators if one.dtypes]
+    told = {
+        "own": [one.name for one in right if not one.on_cpu],
+        "cpu": [one.name for one in right if one.on_cpu],
+        "part": [f"{one.name} ({next(iter(one.partly.values()))})" for one in right if one.partly],
+        "absent": [f"{one.name} ({_OPERATIONS.get(one.operation, one.operation)})"
+                   for one in report.operators if one.absent and not one.dtypes],
+    }  # fmt: skip
+    return [text(f"smoke.ops.{key}", names=", ".join(dict.fromkeys(names)), device=report.device)
+            for key, names in told.items() if names]  # fmt: skip
+
+
+def _latencies(figures: Mapping[str, float]) -> str:
+    """Each operation's time beside that of its plain form, such as `RoPE 0.12 (0.5)`."""
+    return ", ".join(
+        f"{said} {figures[f'{name}_ms']:.3g} ({figures[f'{name}_plain_ms']:.3g})"
+        for name, said in _OPERATIONS.items() if f"{name}_plain_ms" in figures
+    )  # fmt: skip
 
 
 def _speeds(figures: Mapping[str, float]) -> list[str]:

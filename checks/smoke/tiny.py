@@ -7,10 +7,10 @@ import msgspec
 from checks.fit.cards import cards_of, memory, target_of
 from checks.fit.judge import Room, Verdict
 from checks.fit.model import Model
-from checks.fit.show import size
 from checks.fit.wish import Wish
 from checks.smoke.demands import Demand
 from checks.smoke.settings import Level
+from provision.amounts import size
 from provision.errors import PaddockError
 from provision.words import text
 

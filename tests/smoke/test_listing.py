@@ -43,7 +43,7 @@ def test_programs_are_named_with_their_recipes(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--level", "perf", "--target", "ascend910b"], "device, model, train, deploy, all"),
+        (["--level", "perf", "--target", "ascend910b"], "device, ops, model, train, deploy, all"),
         (["--level", "trian"], "device, ops, model, train, deploy, perf, all; nearest: train"),
         (["--level", "train", "--dry-run"], "Level `train` of loopback runs no program"),
         (["--level", "perf", "--recipe", "x", "--target", "s60"], "Level `perf` of s60"),

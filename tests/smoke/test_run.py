@@ -14,9 +14,9 @@ from checks.smoke.report import LevelReport, judge
 from checks.smoke.run import LEVELS, PROBES, SCRIPTS, levels_of, run_smoke, settings_of
 from checks.smoke.settings import Level
 from checks.smoke.show import level_lines
+from provision.amounts import duration
 from provision.errors import PaddockError
 from provision.paths import IMAGES
-from provision.progress import duration
 from tests.smoke.values import begin, check, ended, good, proof
 
 FOLDER = IMAGES / "loopback"
@@ -80,12 +80,13 @@ def test_an_environment_without_python_fails_every_level(tmp_path: Path) -> None
 @pytest.mark.parametrize("target", ["s60", "ascend910b"])
 def test_a_vendors_target_has_the_levels_that_can_run_there(target: str) -> None:
     settings = settings_of(IMAGES / target)
-    assert settings.levels == ("device", "model")
+    assert settings.levels == ("device", "ops", "model")
     assert not settings.counted
     assert settings.model.perplexity == SETTINGS.model.perplexity
     assert levels_of("all", settings.levels) == settings.levels
-    with pytest.raises(PaddockError, match="device, model, all"):
-        levels_of("ops", settings.levels)
+    assert settings.latency and settings.latency.dtype == "float16"
+    with pytest.raises(PaddockError, match="device, ops, model, all"):
+        levels_of("perf", settings.levels)
 
 
 def test_the_stand_in_comes_before_all_levels_and_once(tmp_path: Path) -> None:
@@ -173,10 +174,11 @@ def test_lines_of_the_model_and_the_operators_have_their_figures() -> None:
     assert "ppl 16.3241, cpu 16.3241" in level_lines(report)[0]
     report = msgspec.structs.replace(model_report(rms_norm_float32=2.4e-7), level="ops")
     assert "2.4e-07" in level_lines(report)[0]
-    times = {f"{one}_{end}": 0.125 for one in ("rms_norm", "rotary", "attention")
+    times = {f"{one}_{end}": 0.125 for one in ("rms_norm", "rotary", "ffn")
              for end in ("ms", "plain_ms")}  # fmt: skip
     report = msgspec.structs.replace(report, figures=times | {"rotary_plain_ms": 5.163})
-    assert any("RMSNorm 0.125 (0.125), RoPE 0.125 (5.16)" in line for line in level_lines(report))
+    told = "RMSNorm 0.125 (0.125), RoPE 0.125 (5.16), FFN 0.125 (0.125)"
+    assert any(told in line for line in level_lines(report))
 
 
 def test_durations() -> None:

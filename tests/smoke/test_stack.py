@@ -13,7 +13,7 @@ import pytest
 
 from checks.fit import memory
 from checks.fit.wish import Wish
-from checks.smoke import tiny
+from checks.smoke import operators, tiny
 from checks.smoke.report import LevelReport, judge
 from checks.smoke.run import PROBES, Job, run_level, settings_of, start
 from checks.smoke.settings import Level
@@ -26,6 +26,10 @@ pytestmark = pytest.mark.slow
 SETTINGS = settings_of(IMAGES / "loopback")
 HERE = Path(__file__).parent
 LIMIT = 600  # seconds, for a script of this folder
+OPERATIONS = {"rms_norm", "add_rms_norm", "rotary", "attention", "swiglu", "qkv", "ffn"}
+OWN = {
+    "rms_norm_loopback", "fused_rotary_embedding_loopback", "fused_sdp_flash_attention_loopback",
+}  # fmt: skip
 
 
 def level(stack: Path, name: Level, settings: Any = SETTINGS, **variables: str) -> LevelReport:
@@ -33,17 +37,18 @@ def level(stack: Path, name: Level, settings: Any = SETTINGS, **variables: str) 
     return run_level(python, "loopback", settings, name, {**os.environ, **variables})
 
 
-def script(stack: Path, name: str) -> Any:
+def script(stack: Path, name: str, given: object = None) -> Any:
     """The JSON that a script of this folder prints in the stack's environment, probes at hand."""
     result = subprocess.run(
         [stack / "bin" / "python", HERE / "scripts" / name], capture_output=True, text=True,
+        input=json.dumps(given),
         env={**os.environ, "PYTHONPATH": str(PROBES)}, timeout=LIMIT, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr[-3000:]
     return json.loads(result.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize(("name", "least"), [("device", 30), ("ops", 24)])
+@pytest.mark.parametrize(("name", "least"), [("device", 30), ("ops", 50)])
 def test_a_level_passes_on_the_device(stack: Path, name: Level, least: int) -> None:
     report = level(stack, name)
     assert report.passed, report
@@ -52,10 +57,37 @@ def test_a_level_passes_on_the_device(stack: Path, name: Level, least: int) -> N
     assert report.native and report.fallback
     figures = report.figures
     if name == "ops":
-        strided = {k for k in figures if "_strided_" in k}
-        assert len(strided) == 12
-        assert figures["attention_strided_float32"] < 1e-4
+        assert figures["attention.fused_sdp_flash_attention_loopback_strided_float32"] < 1e-4
         assert 0 < figures["rotary_ms"] < figures["rotary_plain_ms"]  # ten calls of the CPU's
+        found = {(one.operation, one.name): one for one in report.operators}
+        own = {key for key, one in found.items() if len(one.dtypes) == 4 and not one.on_cpu}
+        assert {name for _, name in own} == OWN
+        assert {key[0] for key, one in found.items() if one.dtypes} == OPERATIONS
+        assert "swiglu" in found["swiglu", "swiglu"].on_cpu
+        assert "float16" in found["swiglu", "swiglu"].absent
+        assert "no kernel" in found["qkv_bias", "fused_linear"].absent["float32"]
+
+
+def test_the_same_operators_are_tried_on_the_cpu(stack: Path) -> None:
+    python = stack / "bin" / "python"
+    report = run_level(python, "cpu", SETTINGS, "ops", dict(os.environ))
+    assert report.passed, report
+    assert report.device == "cpu"
+    assert {one.operation for one in report.operators if one.dtypes} >= OPERATIONS - {"rotary"}
+    assert not {one.name for one in report.operators} & OWN
+    assert not any(one.on_cpu for one in report.operators)
+    assert report.figures["swiglu_ms"] > 0
+
+
+def test_vendors_operators_are_called_as_they_are_made_and_wrong_ones_noticed(stack: Path) -> None:
+    rows = [*operators.rows("gcu"), *(one for one in operators.rows("npu") if one["device"])]
+    found = script(stack, "operators.py", rows)
+    assert len(found["right"]) == 15
+    assert {label: error for label, error in found["right"].items() if error} == {}
+    wrong = found["wrong"]
+    assert [mistake for mistake, error in wrong.items() if not error] == []
+    assert "['new']" in wrong["new parameter"]
+    assert "not registered by the plugin" in wrong["not there"]
 
 
 def test_the_model_agrees_with_the_cpu_and_the_reference(stack: Path) -> None:

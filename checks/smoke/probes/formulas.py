@@ -38,19 +38,26 @@ def rotated_backward(g: Array, cos: Array, sin: Array) -> Array:
     return g * cos[None, :, None] + turned
 
 
-def attention(q: Array, k: Array, v: Array, causal: bool) -> tuple[Array, Array]:
+def visible(rows: int, columns: int, causal: bool, lengths: Sequence[int] = ()) -> Array:
+    """What queries see of keys, [batch or 1, 1, rows, columns].
+
+    A causal mask is aligned to the end. `lengths`: how many keys there are in each sequence of the
+    batch, the rest being padding.
+    """
+    seen = np.tril(np.ones((rows, columns), bool), columns - rows if causal else columns)
+    real = np.arange(columns) < np.array(lengths or [columns])[:, None]
+    return seen & real[:, None, None]
+
+
+def attention(q: Array, k: Array, v: Array, seen: Array) -> tuple[Array, Array]:
     """Attention over [batch, sequence, heads, size], and its weights [batch, heads, q, k].
 
-    k and v may have fewer heads, each shared by neighbouring heads of q. A causal mask is aligned
-    to the end; a query that sees nothing gets zeros.
+    k and v may have fewer heads, each shared by neighbouring heads of q. `seen` is as of `visible`;
+    a query that sees nothing gets zeros.
     """
     shared = q.shape[2] // k.shape[2]
     q, k, v = by_head(q), by_head(k).repeat(shared, 1), by_head(v).repeat(shared, 1)
-    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    rows, columns = scores.shape[-2:]
-    if causal:
-        seen = np.tril(np.ones((rows, columns), bool), columns - rows)
-        scores = np.where(seen, scores, -np.inf)
+    scores = np.where(seen, q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -np.inf)
     top = scores.max(-1, keepdims=True)
     weights = np.exp(scores - np.where(np.isfinite(top), top, 0))
     weights /= np.maximum(weights.sum(-1, keepdims=True), np.finfo("float64").tiny)
@@ -69,6 +76,23 @@ def attention_backward(
     by_scores /= np.sqrt(q.shape[-1])
     by_k, by_v = by_scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ g
     return [by_head(by_scores @ k), by_head(gathered(by_k, own)), by_head(gathered(by_v, own))]
+
+
+def swiglu(gate: Array, up: Array) -> Array:
+    """silu(gate) * up."""
+    return gate / (1 + np.exp(-gate)) * up
+
+
+def swiglu_backward(gate: Array, up: Array, g: Array) -> list[Array]:
+    """The gradients by gate and by up, for the gradient g of the result."""
+    share = 1 / (1 + np.exp(-gate))
+    return [g * up * share * (1 + gate * (1 - share)), g * gate * share]
+
+
+def linear_backward(x: Array, weight: Array, g: Array) -> list[Array]:
+    """The gradients by x and by weight of x @ weight, for the gradient g of the result."""
+    rows = x.reshape(-1, x.shape[-1])
+    return [g @ weight.T, rows.T @ g.reshape(-1, weight.shape[-1])]
 
 
 def by_head(x: Array) -> Array:

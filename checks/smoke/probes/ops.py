@@ -6,127 +6,155 @@ python ops.py --device loopback --out result.jsonl --spec spec.json
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import os
 from functools import partial
-from itertools import product
 from typing import Any
 
-import formulas
 import latency
-import numpy as np
 import paddle
-from report import Report, require
-from target import Array, Target, arguments, values
+from cases import Case, Problem, Strided
+from operations import OPERATIONS
+from report import Absent, Report, require
+from target import Target, arguments
+from ways import Way, absent, plugins, register
 
-EPSILON = 1e-5
-NORM_SHAPES = ((1,), (3, 64), (2, 5, 576))
-ROTATIONS = ((1, 1, 1, 2), (2, 17, 3, 16))  # batch, sequence, heads, size
-# batch, queries, keys, heads of q, heads of k and v, size, causal
-ATTENTIONS = (
-    (1, 1, 1, 1, 1, 8, True),
-    (2, 17, 17, 6, 2, 16, True),
-    (1, 100, 100, 4, 4, 32, False),
-    (1, 257, 257, 9, 3, 64, True),
-    (1, 5, 40, 4, 1, 16, True),
-    (1, 40, 5, 2, 2, 16, True),
-)
+LAYOUTS: dict[str, type[Case]] = {"": Case, "strided_": Strided}
 
 
-class Case:
-    """One comparison: rounded inputs, their float64 values, and what came back."""
+class Suite:
+    """All operators of a device, and what was found of each."""
 
-    def __init__(self, target: Target, dtype: str, seed: int) -> None:
-        self.target, self.dtype = target, dtype
-        self._random = np.random.default_rng(seed)
-        self.worst = 0.0
+    def __init__(self, target: Target, spec: dict[str, Any]) -> None:
+        self.target, self.spec = target, spec
+        self.ways = [Way(row) for row in spec["operators"]]
+        self.counting: Any = None  # the module that counts calls of its operators
+        self.ready: dict[str, Way] = {}  # for each operation the one to measure
 
-    def draw(self, *shape: int) -> tuple[Any, Array]:
-        """A random tensor of the dtype that wants a gradient, and its values in float64."""
-        drawn = paddle.to_tensor(self._random.standard_normal(shape)).astype(self.dtype)
-        made = self.laid_out(drawn).detach()
-        made.stop_gradient = False
-        return made, values(made).astype("float64")
+    def load(self) -> str:
+        """Make the plugin's operators known to Paddle."""
+        if name := self.spec["ops_module"]:
+            self.counting = importlib.import_module(name)
+            return str(name)
+        return f"{len(register(plugins()))} operators registered by the plugin"
+
+    def run(self, way: Way) -> None:
+        """One operator in all dtypes and layouts."""
+        found = Found(way)
+        for dtype in filter(way.made_for, self.spec["tolerance"]):
+            checks = [self.check(way, dtype, layout, found) for layout in LAYOUTS]
+            if all(checks):
+                found.dtypes.append(dtype)
+                self.take(way, dtype, found)
+        self.target.report.write("operator", **found.told())
+
+    def take(self, way: Way, dtype: str, found: Found) -> None:
+        """Measure an operator's latency later: the plugin's own rather than Paddle's."""
+        measured = (self.spec["latency"] or {}).get("dtype")
+        if dtype == measured and not found.partly and (way.own or way.operation not in self.ready):
+            self.ready[way.operation] = way
+
+    def check(self, way: Way, dtype: str, layout: str, found: Found) -> bool:
+        """One operator in one dtype and layout; whether it is right."""
+        name = f"{way.label}_{layout}{dtype}"
+        case = LAYOUTS[layout](self.target, dtype, seed=1)
+        right = self.target.report.check(name, lambda: self.compare(way, case, found, name))
+        self.target.prove()
+        return right
+
+    def wanted(self, way: Way) -> bool:
+        """Whether an operator has to be there: the plugin's own, but for a stand-in's."""
+        return way.own and not self.target.stand_in
+
+    def compare(self, way: Way, case: Case, found: Found, name: str) -> str:
+        """Solve all problems, forward and backward. Raises Absent where none can be."""
+        before = self.counts()
+        solved, missing = self.solve_all(way, case, found)
+        if missing and self.wanted(way):
+            raise AssertionError(missing[0])
+        if not solved:
+            found.absent[case.dtype] = missing[0] if missing else "no problem for it"
+            raise Absent(found.absent[case.dtype])
+        if missing:
+            found.partly[case.dtype] = f"{len(missing)} of {solved + len(missing)}: {missing[0]}"
+        self.prove_native(way, before)
+        self.target.report.write("figure", name=name, value=case.worst)
+        return f"{solved} cases, largest error {case.worst:.1e}"
 
     @staticmethod
-    def laid_out(tensor: Any) -> Any:
-        """The tensor as it lies in memory for this case."""
-        return tensor
+    def solve_all(way: Way, case: Case, found: Found) -> tuple[int, list[str]]:
+        """How many problems it solves, and what is not there for the others."""
+        solved, missing = 0, []
+        for problem in OPERATIONS[way.operation](case, way):
+            try:
+                solve(way, case, problem, found)
+                solved += 1
+            except Exception as failure:
+                if (why := absent(failure)) is None:
+                    raise
+                missing.append(str(why))
+        return solved, missing
 
-    def compare(self, results: Sequence[Any], wanted: Sequence[Array]) -> None:
-        """Check the place, dtype and values of results. Raises AssertionError."""
-        for result, formula in zip(results, wanted, strict=True):
-            if self.dtype not in str(result.dtype):
-                raise AssertionError(f"{result.dtype} instead of {self.dtype}")
-            found = self.target.read(result).astype("float64")
-            self.worst = max(self.worst, self.target.close(found, formula, self.dtype))
+    def prove_native(self, way: Way, before: dict[str, int]) -> None:
+        """Of a plugin's operator that is counted: it ran, forward and backward, and no other."""
+        ran = {name: n - before.get(name, 0) for name, n in self.counts().items()}
+        ran = {name: n for name, n in ran.items() if n > 0}
+        if self.counting and way.own:
+            require(set(ran) == {way.name, f"{way.name}_grad"}, f"ran natively: {ran or 'nothing'}")
+            self.target.report.write("ran", kernels=ran)
 
-
-class Strided(Case):
-    """The same with inputs whose axes lie in memory in reverse: no kernel may take them as rows."""
-
-    @staticmethod
-    def laid_out(tensor: Any) -> Any:
-        """See Case."""
-        back = list(reversed(range(tensor.ndim)))
-        made = tensor.transpose(back).contiguous().transpose(back)
-        several = [size for size in tensor.shape if size > 1]
-        require(len(several) < 2 or not made.is_contiguous(), "the device made it contiguous")  # noqa: PLR2004
-        return made
-
-
-def rms_norm(case: Case, ops: Any) -> None:
-    """RMSNorm over several ranks, forward and backward."""
-    for shape in NORM_SHAPES:
-        (x, plain_x), (w, plain_w) = case.draw(*shape), case.draw(shape[-1])
-        g, plain_g = case.draw(*shape)
-        result = ops.rms_norm(x, w, EPSILON)
-        result.backward(g)
-        case.compare([result], [formulas.rms_norm(plain_x, plain_w, EPSILON)])
-        wanted = formulas.rms_norm_backward(plain_x, plain_w, EPSILON, plain_g)
-        case.compare([x.grad, w.grad], wanted)
+    def counts(self) -> dict[str, int]:
+        """How often each of the plugin's operators has run; nothing where none are counted."""
+        return dict(self.counting.counts()) if self.counting else {}
 
 
-def rotary(case: Case, ops: Any) -> None:
-    """Rotary embedding, forward and backward; keys with fewer heads than queries."""
-    for batch, length, heads, size in ROTATIONS:
-        turns = np.outer(np.arange(length), np.tile(0.5 ** np.arange(size // 2), 2))
-        angles = [f(turns).astype("float32") for f in (np.cos, np.sin)]
-        (q, plain_q), (k, plain_k) = (case.draw(batch, length, n, size) for n in (heads, 1))
-        (by_q, plain_by_q), (by_k, plain_by_k) = (case.draw(*x.shape) for x in (q, k))
-        results = ops.rotary_embedding(q, k, *map(paddle.to_tensor, angles))
-        paddle.autograd.backward(list(results), [by_q, by_k])
-        case.compare(results, [formulas.rotated(x, *angles) for x in (plain_q, plain_k)])
-        wanted = [formulas.rotated_backward(g, *angles) for g in (plain_by_q, plain_by_k)]
-        case.compare([q.grad, k.grad], wanted)
+class Found:
+    """What was found of an operator; the fields are those of `Ran` in checks/smoke/operators.py."""
+
+    def __init__(self, way: Way) -> None:
+        self.way = way
+        self.dtypes: list[str] = []
+        self.absent: dict[str, str] = {}
+        self.partly: dict[str, str] = {}
+        self.no_gradient = "" if way.gradient else "made without"
+
+    def told(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "name": self.way.name, "operation": self.way.operation, "dtypes": self.dtypes,
+            "absent": self.absent, "partly": self.partly, "no_gradient": self.no_gradient,
+        }  # fmt: skip
 
 
-def attention(case: Case, ops: Any) -> None:
-    """Attention over odd lengths, shared heads, causal or not, forward and backward."""
-    for batch, queries, keys, heads, own, size, causal in ATTENTIONS:
-        q, plain_q = case.draw(batch, queries, heads, size)
-        (k, plain_k), (v, plain_v) = (case.draw(batch, keys, own, size) for _ in "kv")
-        g, plain_g = case.draw(batch, queries, heads, size)
-        result = ops.flash_attention(q, k, v, causal=causal)
-        result.backward(g)
-        wanted, weights = formulas.attention(plain_q, plain_k, plain_v, causal)
-        case.compare([result], [wanted])
-        back = formulas.attention_backward(plain_q, plain_k, plain_v, weights, plain_g)
-        case.compare([q.grad, k.grad, v.grad], back)
+def solve(way: Way, case: Case, problem: Problem, found: Found) -> None:
+    """One call: its results, and the gradients where there are any. Raises Absent."""
+    results = problem.after(called(way, partial(way, problem.values())))
+    for name, result in results.items():
+        case.compare(result, problem.wanted[name])
+    if found.no_gradient:
+        return
+    drawn = {name: case.draw(*result.shape) for name, result in results.items()}
+    try:
+        called(way, partial(paddle.autograd.backward, list(results.values()),
+                            [one for one, _ in drawn.values()]))  # fmt: skip
+    except Exception as failure:
+        if (why := absent(failure)) is None:
+            raise
+        found.no_gradient = str(why)
+        return
+    nothing = {name: wanted * 0 for name, wanted in problem.wanted.items()}
+    exact = problem.back(nothing | {name: plain for name, (_, plain) in drawn.items()})
+    for name, one in problem.inputs.items():
+        require(one.grad is not None, f"no gradient by {name}")
+        case.compare(one.grad, exact[name], also="float32")
 
 
-def check(target: Target, ops: Any, run: Callable[[Case, Any], None], name: str, case: Case) -> str:
-    """One operator in one dtype; it must have run natively in both directions."""
-    before = ops.counts()
-    run(case, ops)
-    risen = {name: n - before.get(name, 0) for name, n in ops.counts().items()}
-    ran = sorted(name for name, n in risen.items() if n > 0)
-    forward = [name for name in ran if f"{name}_grad" in ran]
-    require(
-        len(forward) == 1, f"ran natively: {ran or 'nothing'}, not an operator and its gradient"
-    )
-    target.report.write("ran", kernels={name: risen[name] for name in ran})
-    target.report.write("figure", name=name, value=case.worst)
-    return f"largest error {case.worst:.1e}; ran: {', '.join(ran)}"
+def called(way: Way, call: Any) -> Any:
+    """What a call gives. Paddle's log tells of the kernels in it: it is marked there."""
+    os.write(2, f"paddock: in {way.label}\n".encode())
+    try:
+        return call()
+    finally:
+        os.write(2, b"paddock: out\n")
 
 
 def main() -> None:
@@ -134,21 +162,13 @@ def main() -> None:
     given, spec = arguments(__doc__ or "")
     report = Report(given.out)
     target = Target(given.device, spec, report)
-    loaded: list[Any] = []
-
-    def load() -> str:
-        loaded.append(importlib.import_module(spec["ops_module"]))
-        return str(spec["ops_module"])
-
-    if report.check("select", target.select) and report.check("loaded", load):
-        for kind, run in product((Case, Strided), (rms_norm, rotary, attention)):
-            layout = "" if kind is Case else "strided_"
-            for dtype in spec["tolerance"]:
-                name, case = f"{run.__name__}_{layout}{dtype}", kind(target, dtype, seed=1)
-                report.check(name, partial(check, target, loaded[0], run, name, case))
-                target.prove()
-        if spec["latency"]:
-            report.check("latency", lambda: latency.measure(target, loaded[0], spec["latency"]))
+    suite = Suite(target, spec)
+    if report.check("select", target.select) and report.check("loaded", suite.load):
+        for way in suite.ways:
+            suite.run(way)
+        if spec["latency"] and not target.stand_in:
+            wanted, ready = spec["latency"], suite.ready
+            report.check("latency", lambda: latency.measure(target, ready, suite.counts, wanted))
             target.prove()
     report.write("end")
 

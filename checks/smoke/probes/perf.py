@@ -13,7 +13,7 @@ from typing import Any
 import paddle
 from llama import Llama, Past, Plain
 from report import Report, require
-from target import Target, arguments, peak, quiet
+from target import Target, arguments, peak, quiet, wait
 from weights import Model, load, packaged
 
 
@@ -32,7 +32,7 @@ class Run:
         begin = time.perf_counter()
         model: Model = load(path)
         self.llama = Llama(model, Plain())
-        paddle.device.synchronize()
+        wait()
         seconds = time.perf_counter() - begin
         self.figure("load_seconds", seconds)
         content = self.packaged("text").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ class Run:
 
     def next(self, ids: Sequence[int], past: Past) -> tuple[list[int], float]:
         """The token after `ids`, and the seconds until it was on the host."""
-        paddle.device.synchronize()
+        wait()
         begin = time.perf_counter()
         with paddle.no_grad():
             best = self.llama.logits(ids, past)[-1].argmax()

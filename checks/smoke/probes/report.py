@@ -15,6 +15,10 @@ from pathlib import Path
 Check = Callable[[], str]
 
 
+class Absent(Exception):
+    """What a check asks for is not there: nothing to pass, and nothing to fail."""
+
+
 class Report:
     """Appends events to the result file. Every line is one JSON object with a field `event`."""
 
@@ -29,13 +33,17 @@ class Report:
     def check(self, name: str, run: Check) -> bool:
         """Run one check and record it; whether it passed.
 
-        `run` returns one line of detail and raises what it finds wrong.
+        `run` returns one line of detail and raises what it finds wrong. Where it raises Absent, the
+        check is told as one that found nothing to check.
         """
         self.write("start", name=name)
         begin = time.monotonic()
         detail, error = "", None
         try:
             detail = run()
+        except Absent as why:
+            self.write("absent", name=name, reason=str(why))
+            return False
         except Exception as problem:  # whatever it is, it is a finding, and the next check runs
             error = explain(problem)
         seconds = round(time.monotonic() - begin, 4)

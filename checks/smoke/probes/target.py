@@ -34,11 +34,13 @@ class Target:
         self.spec = spec
         self.report = report
         self.places: Counter[str] = Counter()
+        self.stand_in = False  # whether a library in host memory serves a card's type
 
     def select(self) -> str:
         """Make the device the default one and record what the plugin counted so far."""
         types = ["cpu", *(paddle.device.get_all_custom_device_type() or [])]
         library = in_host_memory(self.device)
+        self.stand_in = bool(library) and self.device != "loopback"
         self.report.write(
             "begin", registered=types, counters=self.counters(), host_memory=library
         )  # fmt: skip
@@ -151,6 +153,12 @@ def quiet() -> str:
         return "; slowed by Paddle's log"
     switch({"*": 0})
     return ""
+
+
+def wait() -> None:
+    """Wait until the current device has done all that it was given; the CPU always has."""
+    if paddle.get_device() != "cpu":
+        paddle.device.synchronize()
 
 
 def peak() -> int:
