@@ -7,9 +7,9 @@ import time
 from contextlib import nullcontext
 
 from provision import engine
+from provision.amounts import duration
 from provision.console import consent, show, show_json
 from provision.errors import PaddockError
-from provision.progress import duration
 from provision.words import text
 
 

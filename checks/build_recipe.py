@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provision import guard
+from provision.amounts import duration
 from provision.errors import PaddockError
-from provision.progress import Progress, duration
+from provision.progress import Progress
 from provision.site import Site
 from provision.wheels import store
 from provision.wheels.order import Order, work

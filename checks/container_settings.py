@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.finding import APART, Check, Evidence, Finding, gib
+from checks.finding import APART, Check, Evidence, Finding
 from checks.in_container import named
+from provision.amounts import size
 from provision.facts.snapshot import Facts
 
 _PRIVILEGED = "Docker documentation: --privileged"
@@ -21,7 +22,7 @@ def _run(facts: Facts) -> Finding:
     needs = facts.stack.container
     own = container.ipc == "host" or any(one.destination == "/dev/shm" for one in container.mounts)  # noqa: S108
     if needs and shm is not None and not own and shm < needs.shm:
-        values = {"size": gib(shm), "wanted": gib(needs.shm), "option": f"{needs.shm >> 20}m"}
+        values = {"size": size(shm), "wanted": size(needs.shm), "option": f"{needs.shm >> 20}m"}
         return Finding("warning", "shm", values, evidence, source=needs.source)
     if container.privileged:
         return Finding("warning", "privileged", {}, evidence, source=_PRIVILEGED)

@@ -94,13 +94,6 @@ def present(fact: T | Unread | None) -> T:
     return value
 
 
-def gib(size: int) -> str:
-    """A size in bytes as a person says it: `3.4 GiB`, `212 MiB`."""
-    if size < 1 << 30:
-        return f"{size >> 20} MiB"
-    return f"{size / 2**30:.1f} GiB"
-
-
 def names(values: Iterable[str], most: int = 5) -> str:
     """Names for a sentence, of many only the first ones."""
     values = list(values)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from provision import stack
+from provision.amounts import duration
 from provision.arguments import cards, one_of, without_server
 from provision.console import show, show_json
 from provision.engine import Options
@@ -18,7 +19,6 @@ from provision.forms.dockerfile import SECRETS
 from provision.forms.registry import FORMS
 from provision.forms.wanted import MACHINES, Wanted
 from provision.imaging.builder import KINDS
-from provision.progress import duration
 from provision.render import quote
 from provision.stream import pour, say
 from provision.words import text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks.finding import Check, Evidence, Finding, State, UnreadError, known
 from provision.facts import enflame
+from provision.facts.cards import WELL
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
 from provision.facts.texts.efsmi_query import Device
@@ -12,7 +13,7 @@ _SOURCE = "efsmi -q of driver 1.2.4.12 and 1.4.3.4 in public code"
 _NOTHING = ("", "-", "n/a", "na", "unknown", "not supported")
 # Section, field, the word of a good card, and the case that any other word is; worst first.
 _RULES: tuple[tuple[str, str, tuple[str, ...], str, State], ...] = (
-    ("Device Info", "Health", ("true", "ok", "good", "healthy"), "health", "error"),
+    ("Device Info", "Health", WELL, "health", "error"),
     ("RMA Info", "Flags", ("false", "no", "0"), "return", "error"),
     ("Power Cable", "Status", ("normal", "ok", "good"), "cable", "error"),
     ("RMA Info", "Total DBE", ("0",), "memory", "warning"),

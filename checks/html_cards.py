@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from provision.facts import enflame, pci
+from provision.facts.cards import well
 from provision.facts.outputs import found
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.generation import full_bus
 from provision.facts.texts.npu_values import Card as NpuCard
 from provision.facts.texts.npu_values import Chip, NpuInfo
-
-_WELL = ("ok", "true", "good", "healthy")  # of npu-smi, and of efsmi -q
 
 
 class State(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class State(msgspec.Struct, frozen=True):
     @property
     def well(self) -> bool | None:
         """Whether the tool calls it healthy."""
-        return None if self.health is None else self.health.lower() in _WELL
+        return well(self.health)
 
 
 class Card(msgspec.Struct, frozen=True):

@@ -25,10 +25,10 @@ def row(card: Card) -> list[str]:
 
 
 def memory(card: Card) -> str:
-    """The memory of a card, `12 / 64 GB`; "" where it is not known."""
+    """The memory of a card, `12.0 / 64 GiB`; "" where it is not known."""
     if not card.state or card.state.total is None:
         return ""
-    total = f"{card.state.total / 1024:.0f} GB"
+    total = f"{card.state.total / 1024:.0f} GiB"
     return total if card.state.used is None else f"{card.state.used / 1024:.1f} / {total}"
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from provision import guard
+from provision.amounts import duration
 from provision.console import consent, show, show_json
 from provision.container import box, engine, images, load
 from provision.container.place import Place
 from provision.container.settings import Settings, on_this_machine
 from provision.container.work import Work
-from provision.progress import Progress, duration, progress
+from provision.progress import Progress, progress
 from provision.words import text
 
 Say = Callable[[str], None]

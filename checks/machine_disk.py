@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, State, gib, known, ok
+from checks.finding import Check, Evidence, Finding, State, known, ok
+from provision.amounts import size
 from provision.facts.disk import Room
 from provision.facts.snapshot import Facts
 
@@ -19,7 +20,7 @@ def _run(facts: Facts) -> Finding:
     for room in rooms:
         state, case = _judge(room, wanted)
         if state != "ok":
-            values = {"path": room.path, "free": gib(room.free), "wanted": gib(wanted)}
+            values = {"path": room.path, "free": size(room.free), "wanted": size(wanted)}
             return Finding(state, case, values, [_evidence(room)], source=_SOURCE)
     least = min(rooms, key=lambda room: room.free)
     return ok(_evidence(least).line, "statvfs")
@@ -40,7 +41,7 @@ def _judge(room: Room, wanted: int) -> tuple[State, str]:
 
 def _evidence(room: Room) -> Evidence:
     inodes = "" if room.inodes is None else f", {room.inodes} files"
-    return Evidence(f"{gib(room.free)}{inodes} free at {room.path}", "statvfs")
+    return Evidence(f"{size(room.free)}{inodes} free at {room.path}", "statvfs")
 
 
 CHECK = Check("machine-disk", _run)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from checks.finding import Check, Evidence, Finding, gib, known, ok
+from checks.finding import Check, Evidence, Finding, known, ok
+from provision.amounts import size
 from provision.facts.snapshot import Facts
 
 _WANTED = 5 << 29  # bytes, 2.5 GiB: the model level's probe peaks at 1.99 GB, the system needs some
@@ -16,13 +17,13 @@ def _run(facts: Facts) -> Finding:
         return Finding("unknown", "unreadable", evidence=[evidence])
     limit = machine.memory_limit or machine.memory
     usable = min(machine.memory_available, limit)
-    line = f"{gib(usable)} usable of {gib(machine.memory)}"
+    line = f"{size(usable)} usable of {size(machine.memory)}"
     if machine.memory_limit:
-        line += f", limit {gib(machine.memory_limit)}"
+        line += f", limit {size(machine.memory_limit)}"
     if usable >= _WANTED:
         return ok(line, "/proc/meminfo, cgroup")
     case = "limit" if machine.memory_limit and limit < _WANTED else "little"
-    values = {"usable": gib(usable), "limit": gib(limit), "wanted": gib(_WANTED)}
+    values = {"usable": size(usable), "limit": size(limit), "wanted": size(_WANTED)}
     evidence = Evidence(line, "/proc/meminfo, cgroup")
     return Finding("warning", case, values, [evidence], source=_SOURCE)
 

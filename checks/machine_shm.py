@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.finding import APART, Check, Evidence, Finding, UnreadError, gib, known
+from checks.finding import APART, Check, Evidence, Finding, UnreadError, known
 from checks.here import in_container
+from provision.amounts import size
 from provision.facts.snapshot import Facts
 
 _FOLDER = "/dev/shm"  # noqa: S108
@@ -13,13 +14,13 @@ def _run(facts: Facts) -> Finding:
     needs = facts.stack.container
     if needs is None:
         return APART
-    size = known(facts.limits).shm_size
-    if size is None:
+    there = known(facts.limits).shm_size
+    if there is None:
         raise UnreadError(_FOLDER)
-    evidence = [Evidence(f"{_FOLDER} {gib(size)}", "statvfs")]
-    if size >= needs.shm:
+    evidence = [Evidence(f"{_FOLDER} {size(there)}", "statvfs")]
+    if there >= needs.shm:
         return Finding("ok", evidence=evidence)
-    values = {"size": gib(size), "wanted": gib(needs.shm), "option": f"{needs.shm >> 20}m"}
+    values = {"size": size(there), "wanted": size(needs.shm), "option": f"{needs.shm >> 20}m"}
     if in_container(facts):
         return Finding("warning", "container", values, evidence, source=needs.source)
     command = f"mount -o remount,size={values['option']} {_FOLDER}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from checks import here
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from provision.facts import ascend_driver
-from provision.facts.cards import whole_table
+from provision.facts.cards import well, whole_table
 from provision.facts.snapshot import Facts
 from provision.facts.texts.npu_values import Card, NpuInfo
 
@@ -54,7 +54,7 @@ def _hidden(table: NpuInfo, card: Card, used: int, total: int) -> bool:
     if any(one.memory_mb is None for one in own):
         return False
     rest = used - _held(table, card)
-    return card.health == "OK" and rest > _IDLE * len(card.chips) and rest <= total
+    return bool(well(card.health)) and rest > _IDLE * len(card.chips) and rest <= total
 
 
 def _held(table: NpuInfo, card: Card) -> int:

@@ -9,6 +9,7 @@ import msgspec
 from checks.finding import Check, Evidence, Finding, UnreadError, known
 from checks.lines import line_of
 from provision.facts import ascend_driver
+from provision.facts.cards import well
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts
 from provision.facts.texts.blocks import Block
@@ -31,16 +32,21 @@ class _Said(msgspec.Struct, frozen=True):
         """The word for comparing."""
         return self.word.lower()
 
+    @property
+    def bad(self) -> bool:
+        """Whether it is not the word of a healthy one."""
+        return well(self.word or None) is False
+
 
 def _run(facts: Facts) -> Finding:
     outputs = known(facts.outputs)
     rows = list(_rows(outputs))
     asked = ascend_driver.blocks(outputs, _KIND)
-    worse = {one.npu for one in rows if one.low not in ("", "ok")}
+    worse = {one.npu for one in rows if one.bad}
     rows += [one for one in map(_asked, asked) if one.word and one.npu not in worse]
     if not rows:
         raise UnreadError("npu-smi info")
-    bad = [one for one in rows if one.low not in ("", "ok")]
+    bad = [one for one in rows if one.bad]
     if bad:
         return _finding(bad, asked)
     if not any(one.word for one in rows):

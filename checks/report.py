@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from checks.accelerator_known import summary
-from checks.finding import Finding, gib
+from checks.finding import Finding
 from checks.report_origin import files, origin
+from provision.amounts import size
 from provision.errors import ERRORS, SOUND, UNKNOWN, WARNINGS
 from provision.facts.snapshot import Facts, Unread
 from provision.stream import coloured, paint
@@ -101,7 +102,7 @@ def _machine_parts(facts: Facts) -> Iterator[str]:
         yield f"{machine.name or machine.system} {machine.arch}"
         yield text("doctor.container", kind=machine.container) if machine.container else ""
         yield text("doctor.cpus", count=machine.cpus) if machine.cpus else ""
-        yield gib(machine.memory) if machine.memory else ""
+        yield size(machine.memory) if machine.memory else ""
     environment = facts.environment
     if environment is not None and not isinstance(environment, Unread):
         paddle = environment.packages.get("paddlepaddle")

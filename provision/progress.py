@@ -8,6 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from provision.amounts import duration
 from provision.stream import printable, say
 from provision.words import text
 
@@ -36,14 +37,6 @@ class Progress(Protocol):
 
     def failed(self, step: str) -> None:
         """A step has failed."""
-
-
-def duration(seconds: float) -> str:
-    """A time as a person says it: `0.2 s`, `41 s`, `1 min 48 s`."""
-    if seconds < 1:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class Plain:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from provision.amounts import size
 from provision.distributions import normal, pins
 from provision.document import Table, read
 from provision.errors import PaddockError
@@ -56,8 +57,8 @@ class Place(NamedTuple):
         """The place as a person reads it."""
         short = self.bytes - self.free
         key = "room.short" if short > 0 else "room.enough"
-        return text(key, path=self.path, needed=_gib(self.bytes), free=_gib(self.free),
-                    short=_gib(short))  # fmt: skip
+        return text(key, path=self.path, needed=size(self.bytes), free=size(self.free),
+                    short=size(short))  # fmt: skip
 
 
 def places(context: Context, planned: Iterable[Planned]) -> list[Place]:
@@ -136,10 +137,6 @@ def _cache() -> Path:
 
 def _size(path: Path) -> int:
     return path.stat().st_size
-
-
-def _gib(size: int) -> str:
-    return f"{size >> 20} MiB" if size < 1 << 30 else f"{size / 2**30:.1f} GiB"
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import msgspec
 
 from checks.checkpoint.fault import Fault
 from checks.checkpoint.folder import Looked, examine
+from provision.amounts import size
 from provision.console import show, show_json
 from provision.errors import ERRORS, SOUND, WARNINGS, PaddockError
 from provision.facts import small
@@ -51,9 +52,7 @@ def _lines(name: str, files: list[Looked]) -> Iterator[str]:
     """A checkpoint for a person: how many files were looked at, then what is wrong."""
     sizes = [one.size for one in files if one.size is not None]
     shown = small.shown(name)
-    yield text(
-        "checkpoint.title", name=shown, count=len(sizes), gib=f"{sum(sizes) / (1 << 30):.2f}"
-    )
+    yield text("checkpoint.title", name=shown, count=len(sizes), size=size(sum(sizes)))
     for one in files:
         for fault in one.faults:
             said = text("checkpoint.file", file=one.file, reason=reason(fault))

@@ -9,12 +9,11 @@ from checks.fit.command import Fit
 from checks.fit.judge import MARGIN, Verdict
 from checks.fit.memory import Parts
 from checks.fit.wish import Wish
+from provision.amounts import size
 from provision.words import text
 
 _PARTS = ("weights", "tables", "gradients", "optimizer", "activations", "attention", "kv_cache",
           "logits", "total")  # fmt: skip
-_GIB, _PIB = 1 << 30, 1 << 50
-_ABSURD = 1 << 60  # more digits say no more
 _STAGES = 8  # beyond that the first, the fullest and the last are shown
 
 
@@ -101,12 +100,3 @@ def _changes(found: Fit) -> Iterator[str]:
     yield "  " + text("fit.changes", card=card)
     for options in found.changes:
         yield "      " + "  ".join(options)
-
-
-def size(count: int) -> str:
-    """An amount: GiB with two digits, MiB where it is small, PiB where no machine has as much."""
-    if count >= _ABSURD:
-        return f"> {_ABSURD // _PIB} PiB"
-    if count >= _PIB:
-        return f"{count / _PIB:.2f} PiB"
-    return f"{count / _GIB:.2f} GiB" if count >= _GIB // 10 else f"{count / (1 << 20):.1f} MiB"

@@ -10,7 +10,7 @@ from checks.judge.seen import Broken, Memory
 from checks.judge.series import Series
 from checks.judge.verdict import Cause
 from checks.logs.show import cut
-from provision.progress import duration
+from provision.amounts import duration
 from provision.words import text
 
 _PARTS = (

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from provision.facts.cards import well
 from provision.facts.outputs import found
 from provision.facts.questions import Output, ask, questions
 from provision.facts.texts.efsmi_query import Device, Query
@@ -61,12 +62,11 @@ def _told(cards: list[Card]) -> tuple[Card, ...] | None:
 
 def _gcu(one: Device) -> Card:
     """A card. What the driver reserves is neither used nor free, and no program can have it."""
-    well = None if one.health is None else one.health.lower() in ("true", "ok")
     used, total = one.memory_used_mb, one.memory_total_mb
     free = _MIB.fullmatch(one.sections.get("Device Mem Info", {}).get("Free Size", ""))
     if free and total is not None:
         used = total - int(free[1])
-    return Card(one.name or "", used, total, one.health, well, one.bus_id)
+    return Card(one.name or "", used, total, one.health, well(one.health), one.bus_id)
 
 
 def _npu(name: str, health: str | None, chip: Chip) -> Card:
@@ -74,5 +74,4 @@ def _npu(name: str, health: str | None, chip: Chip) -> Card:
     pairs = ((chip.hbm_used_mb, chip.hbm_total_mb), (chip.memory_used_mb, chip.memory_total_mb))
     used, total = next((pair for pair in pairs if pair[1]), (None, None))
     # A card that no longer answers is UNKNOWN: that too is not well.
-    well = None if health is None else health == "OK"
-    return Card(name, used, total, health, well, chip.bus_id)
+    return Card(name, used, total, health, well(health), chip.bus_id)

@@ -20,10 +20,10 @@ from checks.launch.watch import Usage, watched
 from checks.launch.wish import Filled
 from checks.runs.telling import note
 from provision import stack
+from provision.amounts import duration
 from provision.console import show, show_json
 from provision.errors import INTERRUPTED, PaddockError
 from provision.facts.loading import load
-from provision.progress import duration
 from provision.words import text
 
 SCHEMA = "paddock/launch/1"

@@ -17,7 +17,7 @@ from checks.launch import cards, proof
 from checks.launch.live import Ended
 from checks.launch.watch import Usage
 from checks.launch.wish import Filled
-from provision.progress import duration
+from provision.amounts import duration
 
 
 def verdict(known: Levels, one: Filled, folder: Path, ended: Ended, usage: Usage) -> Diagnosis:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from checks.finding import gib
 from checks.fit.show import run as run_line
 from checks.judge.levels import Levels
 from checks.launch import cards, demand, hccl, inputs, operators
 from checks.launch.found import Found, joined
 from checks.launch.wish import Filled
+from provision.amounts import size
 from provision.errors import PaddockError
 from provision.facts import disk, nodes, visible
 from provision.words import text
@@ -109,11 +109,11 @@ def memory(asked: demand.Demand, target: str, mine: Sequence[cards.Card]) -> Fou
     """Whether the run fits. Where the cards are not known, only what fits on no kind is refused."""
     found = demand.fitting(asked, target, mine)
     worst, best = found.verdicts[0], found.verdicts[-1]
-    values = {"run": run_line(asked.run), "model": asked.model.name, "needed": gib(worst.needed)}
+    values = {"run": run_line(asked.run), "model": asked.model.name, "needed": size(worst.needed)}
     notes = [] if found.seen else [text("launch.note.card-unknown")]
     decisive = worst if found.seen else best
-    told = {**values, "card": decisive.card, "memory": gib(decisive.memory),
-            "idle": gib(decisive.idle or 0), "left": gib(abs(decisive.left))}  # fmt: skip
+    told = {**values, "card": decisive.card, "memory": size(decisive.memory),
+            "idle": size(decisive.idle or 0), "left": size(abs(decisive.left))}  # fmt: skip
     if decisive.verdict == "no":
         change = " ".join(found.changes[0]) if found.changes else text("launch.pre.no-change")
         return Found([text("launch.pre.memory", change=change, **told)], notes)
@@ -130,7 +130,7 @@ def _disk(filled: Filled, wanted: int) -> Iterator[str]:
     if target and wanted:
         room = disk.room("output", filled.folder / target)
         if room.free < wanted:
-            values = {"free": gib(room.free), "path": room.path, "wanted": gib(wanted)}
+            values = {"free": size(room.free), "path": room.path, "wanted": size(wanted)}
             yield text("launch.pre.disk", **values)
 
 
@@ -147,10 +147,10 @@ def looks(filled: Filled, target: str, device: str) -> Iterator[str]:
         yield text("launch.look.model", path=name)
     asked = demand.demand(filled, target)
     values = {"run": run_line(asked.run), "model": asked.model.name}
-    yield text("launch.look.memory", needed=gib(asked.per_card), tool=tool, **values)
+    yield text("launch.look.memory", needed=size(asked.per_card), tool=tool, **values)
     if wanted := demand.saved_bytes(filled, asked):
         path = filled.arguments.get("output_dir") or recipe.exported
-        yield text("launch.look.disk", wanted=gib(wanted), path=path)
+        yield text("launch.look.disk", wanted=size(wanted), path=path)
     if _talks(filled, device):
         taken = hccl.ports(filled.environment)
         yield text("launch.look.hccl", begin=taken.start, end=taken.stop - 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.judge.verdict import Cause, Reason, failed, holds, unknown
 from checks.launch.watch import Ill, Usage
-from provision.progress import duration
+from provision.amounts import duration
 from provision.words import text
 
 _MIB = 1 << 20

@@ -11,7 +11,7 @@ import msgspec
 
 from checks.launch import cards
 from checks.launch.cards import Card
-from provision.progress import duration
+from provision.amounts import duration
 from provision.words import text
 
 # Seconds between two looks: often at first, so that a short run is seen too, later rarely.

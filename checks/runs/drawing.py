@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from provision.amounts import duration
 from provision.journal import Entry
-from provision.progress import duration
 
 WIDE, HIGH, EDGE = 460, 120, 8  # of a curve
 _ROW, _NAME, _TIME = 24, 230, 560  # of the line of time: a row's height, its name, its bars

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from checks.training_data.file import File, examine
+from provision.amounts import size
 from provision.console import show, show_json
 from provision.errors import ERRORS, SOUND, WARNINGS, PaddockError
 from provision.facts import small
@@ -59,7 +60,7 @@ def files(path: Path) -> list[Path]:
 def _lines(found: File) -> Iterator[str]:
     """One file for a person."""
     values = {"file": found.file, "lines": found.lines, "usable": found.usable}
-    yield text("data.title", mib=f"{found.bytes / (1 << 20):.1f}", **values)
+    yield text("data.title", size=size(found.bytes), **values)
     for one in found.faults:
         said = text("data.line", line=one.line, reason=one.reason)
         yield f"  {'x' if one.broken else '!'} {said}"

@@ -16,7 +16,15 @@ from provision.facts.texts.npu_values import NpuInfo
 
 # Drivers that hold a card for a virtual machine (the kernel's driver-api/vfio).
 LENT = ("vfio-pci", "pci-stub")
+# How the tools call a healthy card: npu-smi OK; efsmi -q True or OK (driver 1.2.4.12 and 1.4.3.4),
+# and what a later one may say in their place.
+WELL = ("ok", "true", "good", "healthy")
 FALLEN = "ff"  # the revision of a card that no longer answers: all bits are set
+
+
+def well(health: str | None) -> bool | None:
+    """Whether a tool's word for a card's health is a good one; None where it says nothing."""
+    return None if health is None else health.lower() in WELL
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -72,10 +72,11 @@ def parsed(output: Output) -> tuple[Any, ...]:
 
 def unwell(outputs: Iterable[Output]) -> list[int]:
     """The ids of NPUs that are not in good health by `npu-smi info`."""
+    from provision.facts.cards import well
     from provision.facts.texts.npu_values import NpuInfo
 
     cards = [card for table, _ in found(outputs, NpuInfo) for card in table.cards]
-    return sorted({card.npu_id for card in cards if card.health not in (None, "OK")})
+    return sorted({card.npu_id for card in cards if well(card.health) is False})
 
 
 def _silent(outputs: Iterable[Output], program: str) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from provision.progress import duration
+from provision.amounts import duration
 from provision.words import text
 
 _NINJA = re.compile(r"^\[(\d+)/(\d+)\]")

@@ -159,7 +159,7 @@ def test_cards_of_the_bus_and_of_the_tool_are_put_together(npu: Facts) -> None:
     assert [card.slot for card in cards] == SLOTS
     assert [card.state.number if card.state else None for card in cards] == ["0", "1", None]
     assert [card.state.well for card in cards if card.state] == [True, False]
-    assert memory(cards[0]).endswith("/ 64 GB") and memory(cards[2]) == ""
+    assert memory(cards[0]).endswith("/ 64 GiB") and memory(cards[2]) == ""
     assert [card.narrowed for card in cards] == [True, False, False]
     assert "x16" in link(cards[0]) and link(cards[1]) == "16 GT/s x16"
     groups = html_cards.numa(cards)

@@ -385,7 +385,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
         assert sum(parts.values()) == stage["total"]
     told = cli("fit", "--model", "llama2-70b", "--target", "gcu", "--train", PADDOCK_LANG="zh")
     assert told.returncode == 11
-    assert re.search(r"放不下，缺 [\d.]+ GiB", told.stdout)
+    assert re.search(r"放不下，缺 [\d.]+ TiB", told.stdout)
     wrong = cli("fit", "--model", "llama2-17b", "--infer", "--json")
     assert wrong.returncode == 2
     assert json.loads(wrong.stdout)["code"] == "unknown-model"

@@ -13,6 +13,7 @@ import pytest
 from checks.launch import cards, proof, watch
 from checks.launch.cards import Card, cards_of
 from checks.launch.watch import Usage, watched
+from provision.facts.cards import well
 from provision.facts.questions import Output
 from tests.lab.boxes import ascend, enflame
 from tests.lab.boxes.programs import efsmi, npu_smi
@@ -175,3 +176,12 @@ def test_a_card_that_was_ill_before_is_no_news(monkeypatch: pytest.MonkeyPatch) 
     assert states(usage, [0])["card-ill"] == "failed"
     [cause] = proof.causes(usage, 7)
     assert (cause.values["step"], "Alarm" in cause.what) == (7, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("OK", True), ("True", True), ("good", True), ("Alarm", False), ("UNKNOWN", False),
+     ("False", False), ("", False), (None, None)],
+)  # fmt: skip
+def test_a_word_for_health_means_the_same_everywhere(word: str | None, said: bool | None) -> None:
+    assert well(word) is said
