@@ -7,25 +7,25 @@
 namespace loopback {
 namespace {
 
-constexpr const char* kOp = "fused_sdp_flash_attention_loopback";
-constexpr const char* kGradOp = "fused_sdp_flash_attention_loopback_grad";
+constexpr const char* kAttention = "fused_sdp_flash_attention_loopback";
+constexpr const char* kAttentionGrad = "fused_sdp_flash_attention_loopback_grad";
 
 using Shape = std::vector<std::int64_t>;
 
 void CheckAttention(const paddle::Tensor& q, const paddle::Tensor& k, const paddle::Tensor& v,
                     double scale) {
-  PD_CHECK(q.shape().size() == 4 && k.shape().size() == 4, kOp,
+  PD_CHECK(q.shape().size() == 4 && k.shape().size() == 4, kAttention,
            ": q, k and v must be [batch, seq, heads, dim]");
-  PD_CHECK(k.shape() == v.shape(), kOp, ": k and v must have the same shape");
-  PD_CHECK(q.shape()[0] == k.shape()[0] && q.shape()[3] == k.shape()[3] && q.shape()[3] > 0, kOp,
+  PD_CHECK(k.shape() == v.shape(), kAttention, ": k and v must have the same shape");
+  PD_CHECK(q.shape()[0] == k.shape()[0] && q.shape()[3] == k.shape()[3] && q.shape()[3] > 0, kAttention,
            ": q and k must have the same batch and dim, got ", q.shape()[0], " and ", k.shape()[0],
            ", ", q.shape()[3], " and ", k.shape()[3]);
-  PD_CHECK(k.shape()[2] > 0 && q.shape()[2] % k.shape()[2] == 0, kOp,
+  PD_CHECK(k.shape()[2] > 0 && q.shape()[2] % k.shape()[2] == 0, kAttention,
            ": the heads of q must be a multiple of those of k, got ", q.shape()[2], " and ",
            k.shape()[2]);
-  PD_CHECK(k.dtype() == q.dtype() && v.dtype() == q.dtype(), kOp, ": q is ", q.dtype(),
+  PD_CHECK(k.dtype() == q.dtype() && v.dtype() == q.dtype(), kAttention, ": q is ", q.dtype(),
            " but k and v are ", k.dtype(), " and ", v.dtype());
-  PD_CHECK(std::isfinite(scale), kOp, ": scale must be finite, got ", scale);
+  PD_CHECK(std::isfinite(scale), kAttention, ": scale must be finite, got ", scale);
 }
 
 AttentionShape ShapeOf(const paddle::Tensor& q, const paddle::Tensor& k, bool causal, double scale) {
@@ -43,13 +43,13 @@ paddle::DataType AccumulatorType(paddle::DataType dtype) {
 std::vector<paddle::Tensor> AttentionForwardOp(const paddle::Tensor& q, const paddle::Tensor& k,
                                                const paddle::Tensor& v, bool causal, double scale) {
   CheckAttention(q, k, v, scale);
-  EnterOp(kOp, {&q, &k, &v});
+  EnterOp(kAttention, {&q, &k, &v});
   const AttentionShape shape = ShapeOf(q, k, causal, scale);
   paddle::Tensor out = NewTensor(q.shape(), q.dtype(), q);
   paddle::Tensor lse =
       NewTensor({shape.batch, shape.heads, shape.seq_q}, AccumulatorType(q.dtype()), q);
   if (q.numel() == 0) return {out, lse};
-  DispatchFloat(kOp, q.dtype(), [&](auto tag) {
+  DispatchFloat(kAttention, q.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const bool keys = k.numel() > 0;  // an empty tensor may have no data to point to
     AttentionForward(shape, q.data<T>(), keys ? k.data<T>() : nullptr,
@@ -63,7 +63,7 @@ std::vector<paddle::Tensor> AttentionBackwardOp(const paddle::Tensor& q, const p
                                                 const paddle::Tensor& lse,
                                                 const paddle::Tensor& dout, bool causal,
                                                 double scale) {
-  EnterOp(kGradOp, {&q, &k, &v, &out, &lse, &dout});
+  EnterOp(kAttentionGrad, {&q, &k, &v, &out, &lse, &dout});
   if (q.numel() == 0 || k.numel() == 0) {
     return {paddle::full(q.shape(), 0, q.dtype(), q.place()),
             paddle::full(k.shape(), 0, k.dtype(), k.place()),
@@ -72,7 +72,7 @@ std::vector<paddle::Tensor> AttentionBackwardOp(const paddle::Tensor& q, const p
   paddle::Tensor dq = NewTensor(q.shape(), q.dtype(), q);
   paddle::Tensor dk = NewTensor(k.shape(), k.dtype(), k);
   paddle::Tensor dv = NewTensor(v.shape(), v.dtype(), v);
-  DispatchFloat(kGradOp, q.dtype(), [&](auto tag) {
+  DispatchFloat(kAttentionGrad, q.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const AttentionSaved<T> saved{q.data<T>(),   k.data<T>(), v.data<T>(),
                                   out.data<T>(), lse.data<Accumulator<T>>(), dout.data<T>()};

@@ -6,17 +6,17 @@
 namespace loopback {
 namespace {
 
-constexpr const char* kOp = "rms_norm_loopback";
-constexpr const char* kGradOp = "rms_norm_loopback_grad";
+constexpr const char* kRmsNorm = "rms_norm_loopback";
+constexpr const char* kRmsNormGrad = "rms_norm_loopback_grad";
 
 void Check(const paddle::Tensor& x, const paddle::Tensor& weight, double epsilon) {
-  PD_CHECK(x.shape().size() >= 1 && x.shape().back() > 0, kOp,
+  PD_CHECK(x.shape().size() >= 1 && x.shape().back() > 0, kRmsNorm,
            ": x must have a last dimension of at least one element");
-  PD_CHECK(weight.shape() == std::vector<std::int64_t>{x.shape().back()}, kOp,
+  PD_CHECK(weight.shape() == std::vector<std::int64_t>{x.shape().back()}, kRmsNorm,
            ": weight must be one vector as long as the last dimension of x, ", x.shape().back());
-  PD_CHECK(weight.dtype() == x.dtype(), kOp, ": x is ", x.dtype(), " but weight is ",
+  PD_CHECK(weight.dtype() == x.dtype(), kRmsNorm, ": x is ", x.dtype(), " but weight is ",
            weight.dtype());
-  PD_CHECK(epsilon >= 0, kOp, ": epsilon must not be negative, got ", epsilon);
+  PD_CHECK(epsilon >= 0, kRmsNorm, ": epsilon must not be negative, got ", epsilon);
 }
 
 template <typename T>
@@ -28,10 +28,10 @@ RmsNormInput<T> Input(const paddle::Tensor& x, const paddle::Tensor& weight, dou
 std::vector<paddle::Tensor> RmsNormForwardOp(const paddle::Tensor& x, const paddle::Tensor& weight,
                                     double epsilon) {
   Check(x, weight, epsilon);
-  EnterOp(kOp, {&x, &weight});
+  EnterOp(kRmsNorm, {&x, &weight});
   paddle::Tensor y = NewTensor(x.shape(), x.dtype(), x);
   if (x.numel() == 0) return {y};
-  DispatchFloat(kOp, x.dtype(), [&](auto tag) {
+  DispatchFloat(kRmsNorm, x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     RmsNormForward(Input<T>(x, weight, epsilon), y.data<T>());
   });
@@ -40,11 +40,11 @@ std::vector<paddle::Tensor> RmsNormForwardOp(const paddle::Tensor& x, const padd
 
 std::vector<paddle::Tensor> RmsNormBackwardOp(const paddle::Tensor& x, const paddle::Tensor& weight,
                                      const paddle::Tensor& dy, double epsilon) {
-  EnterOp(kGradOp, {&x, &weight, &dy});
+  EnterOp(kRmsNormGrad, {&x, &weight, &dy});
   paddle::Tensor dx = NewTensor(x.shape(), x.dtype(), x);
   if (x.numel() == 0) return {dx, paddle::full(weight.shape(), 0, weight.dtype(), weight.place())};
   paddle::Tensor dweight = NewTensor(weight.shape(), weight.dtype(), x);
-  DispatchFloat(kGradOp, x.dtype(), [&](auto tag) {
+  DispatchFloat(kRmsNormGrad, x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     RmsNormBackward(Input<T>(x, weight, epsilon), dy.data<T>(), dx.data<T>(), dweight.data<T>());
   });

@@ -6,29 +6,29 @@
 namespace loopback {
 namespace {
 
-constexpr const char* kOp = "fused_rotary_embedding_loopback";
-constexpr const char* kGradOp = "fused_rotary_embedding_loopback_grad";
+constexpr const char* kRotary = "fused_rotary_embedding_loopback";
+constexpr const char* kRotaryGrad = "fused_rotary_embedding_loopback_grad";
 
 using Shape = std::vector<std::int64_t>;
 
 void CheckTable(const char* name, const paddle::Tensor& table, const paddle::Tensor& q) {
   const std::int64_t seq = q.shape()[1];
   const std::int64_t dim = q.shape()[3];
-  PD_CHECK((table.shape() == Shape{seq, dim} || table.shape() == Shape{1, seq, 1, dim}), kOp, ": ",
+  PD_CHECK((table.shape() == Shape{seq, dim} || table.shape() == Shape{1, seq, 1, dim}), kRotary, ": ",
            name, " must be [seq, dim] or [1, seq, 1, dim] with seq ", seq, " and dim ", dim);
-  PD_CHECK(table.dtype() == q.dtype() || table.dtype() == paddle::DataType::FLOAT32, kOp, ": ", name,
+  PD_CHECK(table.dtype() == q.dtype() || table.dtype() == paddle::DataType::FLOAT32, kRotary, ": ", name,
            " must be float32 or, like q, ", q.dtype(), "; got ", table.dtype());
 }
 
 void Check(const paddle::Tensor& q, const paddle::Tensor& k, const paddle::Tensor& cos,
            const paddle::Tensor& sin) {
-  PD_CHECK(q.shape().size() == 4 && k.shape().size() == 4, kOp,
+  PD_CHECK(q.shape().size() == 4 && k.shape().size() == 4, kRotary,
            ": q and k must be [batch, seq, heads, dim]");
   PD_CHECK(q.shape()[0] == k.shape()[0] && q.shape()[1] == k.shape()[1] &&
                q.shape()[3] == k.shape()[3],
-           kOp, ": q and k may differ in the number of heads only");
-  PD_CHECK(q.shape()[3] > 0 && q.shape()[3] % 2 == 0, kOp, ": dim must be even, got ", q.shape()[3]);
-  PD_CHECK(k.dtype() == q.dtype(), kOp, ": q is ", q.dtype(), " but k is ", k.dtype());
+           kRotary, ": q and k may differ in the number of heads only");
+  PD_CHECK(q.shape()[3] > 0 && q.shape()[3] % 2 == 0, kRotary, ": dim must be even, got ", q.shape()[3]);
+  PD_CHECK(k.dtype() == q.dtype(), kRotary, ": q is ", q.dtype(), " but k is ", k.dtype());
   CheckTable("cos", cos, q);
   CheckTable("sin", sin, q);
 }
@@ -83,12 +83,12 @@ std::vector<paddle::Tensor> Apply(const char* op, bool back, const paddle::Tenso
 std::vector<paddle::Tensor> RotaryForward(const paddle::Tensor& q, const paddle::Tensor& k,
                                     const paddle::Tensor& cos, const paddle::Tensor& sin) {
   Check(q, k, cos, sin);
-  return Apply(kOp, false, q, k, cos, sin);
+  return Apply(kRotary, false, q, k, cos, sin);
 }
 
 std::vector<paddle::Tensor> RotaryBackward(const paddle::Tensor& cos, const paddle::Tensor& sin,
                                      const paddle::Tensor& dq, const paddle::Tensor& dk) {
-  return Apply(kGradOp, true, dq, dk, cos, sin);
+  return Apply(kRotaryGrad, true, dq, dk, cos, sin);
 }
 
 std::vector<Shape> RotaryShapes(const Shape& q, const Shape& k, const Shape&, const Shape&) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/api.h"
+#include "api/device.h"
 #include "api/guard.h"
 #include "runtime/runtime.h"
 
@@ -16,8 +17,6 @@ namespace loopback {
 namespace {
 
 constexpr std::size_t kMaxStagedBytes = 64 * 1024;
-
-Device& DeviceOf(const C_Device device) { return Runtime::Get().DeviceAt(device->id); }
 
 // memcpy, but zero bytes may come with null pointers.
 void Copy(void* to, const void* from, std::size_t size) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "api/api.h"
+#include "api/device.h"
 #include "api/guard.h"
 #include "runtime/runtime.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 // Paddle cuts its blocks of device memory at multiples of this many bytes.
 constexpr std::size_t kMinChunk = 256;
-
-Device& DeviceOf(const C_Device device) { return Runtime::Get().DeviceAt(device->id); }
 
 // Out of memory is a success with a null pointer: so Paddle frees what it caches,
 // tries again, and only then raises its own out-of-memory error.

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "api/api.h"
+#include "api/device.h"
 #include "api/guard.h"
 #include "runtime/runtime.h"
 
@@ -27,7 +28,6 @@ class Event {
 
 Stream* FromHandle(C_Stream stream) { return reinterpret_cast<Stream*>(stream); }
 Event& FromHandle(C_Event event) { return *reinterpret_cast<Event*>(event); }
-Device& DeviceOf(const C_Device device) { return Runtime::Get().DeviceAt(device->id); }
 
 C_Status CreateStream(const C_Device device, C_Stream* stream) {
   return Guard([&] {
