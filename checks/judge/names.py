@@ -11,23 +11,46 @@ FILE = "torch_npu_names.toml"
 
 
 class Name(Table, frozen=True):
-    """A name: what it `returns` where it exists, what to take `instead` where it does not."""
+    """A name: what it `returns` where it exists, what to take `instead` where it does not.
+
+    `fused` is the operation of a Llama that it computes; "" for another.
+    """
 
     name: str
     source: str
     seen: str
     returns: str = ""
     instead: str = ""
+    fused: str = ""
+
+
+class Published(Table, frozen=True):
+    """The versions of torch_npu that there are."""
+
+    versions: list[str]
+    source: str
+    seen: str
 
 
 class _Names(Table, frozen=True):
     names: list[Name]
+    published: Published
+
+
+@functools.cache
+def _file() -> _Names:
+    return read(IMAGES / FILE, _Names, Name, Published)
 
 
 @functools.cache
 def names() -> dict[str, Name]:
     """All of them by their full name."""
-    return {one.name: one for one in read(IMAGES / FILE, _Names, Name).names}
+    return {one.name: one for one in _file().names}
+
+
+def published() -> list[str]:
+    """The versions of torch_npu that there are, the oldest first."""
+    return _file().published.versions
 
 
 def known(text: str) -> Name | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from checks.smoke import torch_names
 from checks.smoke.demands import Demand, demanded
 from checks.smoke.operators import Ran, found
 from checks.smoke.process import Ended
@@ -97,6 +98,7 @@ def judge(
     if settings and all(check.passed for check in checks):  # else figures may be missing
         on_card = device == settings.device and said is None
         checks += tuple(map(_asked, demanded(level, settings, figures, series, on_card=on_card)))
+    checks += tuple(_asked(one) for ended in probes for one in torch_names.registered(ended.events))
     passed = bool(checks) and all(check.passed for check in checks)
     return LevelReport(
         level=level, device=", ".join(sorted(places)), passed=passed, checks=checks,

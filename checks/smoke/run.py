@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from checks.smoke import operators, tiny
+from checks.smoke import operators, tiny, torch_names
 from checks.smoke.process import Ended, run_probe
 from checks.smoke.report import Check, LevelReport, SmokeReport, judge
 from checks.smoke.settings import LEVELS, Level, Smoke, settings_of
@@ -95,7 +95,11 @@ def run_level(
         spec["operators"] = operators.rows(device)
     if device != settings.device:  # the CPU, of which the plugin knows nothing
         spec |= {"ops_module": "", "counted": False}
-    jobs = [Job(script, spec, limit) for script in SCRIPTS[level]]
+    scripts = list(SCRIPTS[level])
+    if level == "ops" and settings.torch_names:
+        scripts.append("torch_names.py")
+        spec["names"] = torch_names.asked()
+    jobs = [Job(script, spec, limit) for script in scripts]
     if any(one.error for one in before):
         jobs = []
     ended = [start(python, device, job, variables) for job in jobs]

@@ -168,6 +168,8 @@ class Smoke(Table, frozen=True):
     deploy: Deploy | None = None
     perf: Perf | None = None
     latency: Latency | None = None
+    torch_names: bool = False
+    """Whether level `ops` asks for the names of torch_npu, where it is installed beside Paddle."""
     ops_module: str = ""
     """The Python module of its fused operators; "" where it has none."""
     counted: bool = False

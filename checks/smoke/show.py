@@ -65,7 +65,8 @@ def below(report: LevelReport) -> list[str]:
     lines += _operators(report)
     if times := _latencies(report.figures):
         lines.append(text("smoke.ops.latency", times=times))
-    lines += [c.detail for c in report.checks if c.name.endswith("_normal") and c.passed]
+    own = ("_normal", "torch_npu")
+    lines += [c.detail for c in report.checks if c.name.endswith(own) and c.passed]
     native, fallback = sum(report.native.values()), sum(report.fallback.values())
     if report.level == "perf":  # where fallbacks are not all counted
         return [*lines, *_speeds(report.figures)]

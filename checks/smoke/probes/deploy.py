@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import paddle
-from report import Report, require
-from target import Array, Target, arguments
+from report import Report, arguments, require
+from target import Array, Target
 from tiny_llama import build, draw
 
 GRAPHS = (".json", ".pdmodel")  # as PIR, which Paddle 3 writes, and as before

@@ -11,8 +11,8 @@ import device_math
 import device_moves
 import device_training
 import device_views
-from report import Report
-from target import Target, arguments
+from report import Report, arguments
+from target import Target
 
 CHECKS = (*device_moves.CHECKS, *device_math.CHECKS, *device_views.CHECKS, *device_training.CHECKS)
 

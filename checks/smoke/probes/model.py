@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from llama import Fused, Kernels, Llama, Plain, mean_loss, window_losses, windows
-from report import Report, require
-from target import Target, arguments, on_cpu
+from report import Report, arguments, require
+from target import Target, on_cpu
 from weights import Model, load, packaged
 
 

@@ -14,8 +14,8 @@ import latency
 import paddle
 from cases import Case, Problem, Strided
 from operations import OPERATIONS
-from report import Absent, Report, require
-from target import Target, arguments
+from report import Absent, Report, arguments, require
+from target import Target
 from ways import Way, absent, plugins, register
 
 LAYOUTS: dict[str, type[Case]] = {"": Case, "strided_": Strided}

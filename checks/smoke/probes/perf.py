@@ -12,8 +12,8 @@ from typing import Any
 
 import paddle
 from llama import Llama, Past, Plain
-from report import Report, require
-from target import Target, arguments, peak, quiet, wait
+from report import Report, arguments, require
+from target import Target, peak, quiet, wait
 from weights import Model, load, packaged
 
 

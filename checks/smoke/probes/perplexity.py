@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from llama import Llama, Plain, mean_loss, window_losses, windows
-from report import Report, require
-from target import Target, arguments
+from report import Report, arguments, require
+from target import Target
 from weights import load, packaged
 
 

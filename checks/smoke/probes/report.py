@@ -6,11 +6,13 @@ starts, what is in the file then still tells which check that was.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 Check = Callable[[], str]
 
@@ -65,3 +67,14 @@ def require(holds: bool, otherwise: str) -> None:
     """Raise AssertionError with the text unless it holds; `python -O` would drop an assert."""
     if not holds:
         raise AssertionError(otherwise)
+
+
+def arguments(description: str) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """The command line of a probe, and the settings in its --spec file."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--device", required=True, help="Paddle's name of the device")
+    parser.add_argument("--out", required=True, type=Path, help="result file, JSON lines")
+    parser.add_argument("--spec", required=True, type=Path, help="settings, JSON")
+    given = parser.parse_args()
+    spec: dict[str, Any] = json.loads(given.spec.read_text(encoding="utf-8"))
+    return given, spec

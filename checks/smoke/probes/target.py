@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import importlib
-import json
 import os
 import re
 from collections import Counter
@@ -185,14 +183,3 @@ def in_host_memory(device: str) -> str:
         if served.decode() == device:
             return Path(path).name
     return ""
-
-
-def arguments(description: str) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """The command line of a probe, and the settings in its --spec file."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--device", required=True, help="Paddle's name of the device")
-    parser.add_argument("--out", required=True, type=Path, help="result file, JSON lines")
-    parser.add_argument("--spec", required=True, type=Path, help="settings, JSON")
-    given = parser.parse_args()
-    spec: dict[str, Any] = json.loads(given.spec.read_text(encoding="utf-8"))
-    return given, spec

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import paddle
-from report import Report, require
-from target import Array, Target, Tensor, arguments, on_cpu, place, values
+from report import Report, arguments, require
+from target import Array, Target, Tensor, on_cpu, place, values
 
 # Paddle 3.3.1 computes the gradient of an embedding on the CPU where a device has no kernel for it,
 # and does not move it back. The values are right, so only its place is excused.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import paddle
-from report import Report, require
-from target import Array, Target, Tensor, arguments, on_cpu, peak, values
+from report import Report, arguments, require
+from target import Array, Target, Tensor, on_cpu, peak, values
 from tiny_llama import build, draw
 
 # Names as in a fresh process: by them the optimizer finds its states in a checkpoint.
