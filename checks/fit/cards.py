@@ -42,6 +42,7 @@ class Target(Table, frozen=True, kw_only=True):
     name: str
     kernels: Literal["plain", "fused"]
     communicator_mib: Amount | None = None
+    rotary_tables: Annotated[int, msgspec.Meta(ge=0, le=8)] = 2
     source: str
     seen: str
 

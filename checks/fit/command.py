@@ -93,13 +93,15 @@ def wish_of(target: str, flags: dict[str, Any], model: Model, known: Memory) -> 
     degrees = _degrees(flags)
     own = BYTES[dtype] * 8
     bits = _number(flags, "kv_bits", own)
+    usually = target_of(known, target)
     return Wish(
         train=train, batch=_number(flags, "batch", 1), dtype=dtype, kv_bits=bits,
         seq=_number(flags, "seq", min(model.max_position_embeddings, model.positions)),
         sharding=one_of("--sharding", flags["sharding"], SHARDING), **degrees,
         lora=_number(flags, "lora", 0), sequence_parallel=bool(flags["sequence_parallel"]),
         recompute=one_of("--recompute", flags["recompute"] or "none", RECOMPUTE),
-        kernels=one_of("--kernels", flags["kernels"] or target_of(known, target).kernels, KERNELS),
+        kernels=one_of("--kernels", flags["kernels"] or usually.kernels, KERNELS),
+        tables=usually.rotary_tables,
     )  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def state(model: Model, wish: Wish, stage: Stage) -> State:
     and cosines, never split.
     """
     size, degree = wish.size, wish.sharding_degree
-    tables = stage.layers * 2 * _rows(model, wish) * model.head_size * _FLOAT
+    tables = stage.layers * wish.tables * _rows(model, wish) * model.head_size * _FLOAT
     fixed = parameters(model, wish, stage)
     if not wish.train:
         return State(fixed * size, tables, 0, 0)

@@ -21,7 +21,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """One run. `batch` is per card and step (a micro-batch), `seq` the whole length in tokens.
 
     `tp`, `pp` and `sharding_degree` are how many cards share tensors, layers and the optimizer's
-    states; `cards` are all of the run. `kv_bits` are per value in the cache, `lora` is a rank or 0.
+    states; `cards` are all of the run. `kv_bits` are per value in the cache, `lora` is a rank or 0,
+    `tables` are those of sines and cosines in each layer.
     """
 
     train: bool
@@ -38,6 +39,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     recompute: str = "none"
     sequence_parallel: bool = False
     kernels: str = "fused"
+    tables: int = 2
 
     @property
     def size(self) -> int:

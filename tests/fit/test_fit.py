@@ -340,6 +340,7 @@ def test_rotary_scaling_is_what_paddlenlp_makes_of_it(
     assert tables == 4 * 2 * rows * 8 * 4  # layers, sines and cosines, head, float32
     found = answer("s60", FLAGS | {"model": str(tmp_path), "infer": True})
     assert found.run.seq == min(rows, 256)
+    assert found.stages[0].tables == 4 * 3 * rows * 8 * 4  # PaddleNLP makes a third one for gcu
     assert possible(wish(seq=longest or 5000), model)
     if longest:
         assert found.largest["seq"] == longest
