@@ -125,6 +125,17 @@ def test_what_the_graph_engine_fused(judged: Judge) -> None:
     assert keys(judged([line]), "unknown") == {"autofused-none"}
     found = judged([line, f"{line} node autofuse_pointwise_0_Add_Mul type AscBackend"])
     assert (found.outcome, only(found).figures["autofused"]) == ("passed", 1)
+    names = ("pointwise_0_Add_Mul", "pointwise_1_Abs_Relu_Exp", "reduce_2_Square_ReduceMean_Add",
+             "slice_split_3_Split", "4_Add_Rsqrt", "fused_5_Sub", "pointwise_1_Abs_Relu_Exp",
+             "pointwise_6_AddN")  # fmt: skip
+    found = judged([f"{line} node autofuse_{name} type AscBackend" for name in names])
+    counts = {key: n for key, n in only(found).figures.items() if key.startswith("autofused")}
+    assert counts == {
+        "autofused": 7, "autofused_again": 1, "autofused_fused": 1, "autofused_pointwise": 3,
+        "autofused_reduce": 1, "autofused_slice_split": 1,
+    }  # fmt: skip
+    [reason] = [one for one in only(found).reasons if one.key == "autofused"]
+    assert "pointwise 3" in reason.sentence and "3 of them with an Add" in reason.sentence
 
 
 def test_nothing_to_judge(judged: Judge) -> None:

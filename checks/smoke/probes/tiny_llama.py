@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
+import layouts
 import numpy as np
 import paddle
-from report import Report, arguments, require
+from report import Absent, Report, arguments, require
 from target import Array, Target, Tensor, on_cpu, place, values
 
 # Paddle 3.3.1 computes the gradient of an embedding on the CPU where a device has no kernel for it,
@@ -18,12 +19,12 @@ from target import Array, Target, Tensor, on_cpu, place, values
 STRAY = "llama.embed_tokens.weight"
 
 
-def build(spec: dict[str, Any], state: dict[str, Array] | None = None) -> Any:
+def build(spec: dict[str, Any], state: dict[str, Array] | None = None, **more: bool) -> Any:
     """The model on the default device: from seed 0, or with the weights of another."""
-    from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM
+    from paddlenlp.transformers import LlamaForCausalLM
 
     paddle.seed(0)
-    model = LlamaForCausalLM(LlamaConfig(**spec["config"], use_flash_attention=False))
+    model = LlamaForCausalLM(config_of(spec, **more))
     if state is not None:
         for name, weight in model.state_dict().items():
             weight.set_value(state[name])
@@ -41,6 +42,43 @@ def step(model: Any, ids: Tensor) -> dict[str, Any]:
     loss.backward()
     gradients = {name: weight.grad for name, weight in model.named_parameters()}
     return {"loss": loss.detach(), **gradients}
+
+
+def config_of(spec: dict[str, Any], **more: bool) -> Any:
+    """Its config. PaddleNLP 3.0.0b4 and before drop what they are told of fused projections."""
+    from paddlenlp.transformers import LlamaConfig
+
+    config = LlamaConfig(**spec["config"], use_flash_attention=False)
+    for name, value in more.items():
+        setattr(config, name, value)
+    return config
+
+
+FUSED = {"fuse_attention_qkv": True, "fuse_attention_ffn": True}
+
+
+def fused(spec: dict[str, Any], state: dict[str, Array]) -> dict[str, Array]:
+    """Weights, or gradients of them, as PaddleNLP itself lays them out for its fused layers.
+
+    Raises AssertionError where level `ops` lays them out otherwise.
+    """
+    from paddlenlp.transformers import LlamaForCausalLM
+
+    if not hasattr(LlamaForCausalLM, "_get_fuse_or_split_param_mappings"):
+        raise Absent("this paddlenlp fuses no weights")
+    config, made = config_of(spec, **FUSED), dict(state)
+    actions = LlamaForCausalLM._get_fuse_or_split_param_mappings(config, True)
+    require(len(actions) == 2 * config.num_hidden_layers, f"PaddleNLP fuses only {list(actions)}")
+    for names, action in actions.items():
+        *parts, one = (f"llama.{name}" for name in names)
+        given = [made.pop(name) for name in parts]
+        made[one] = action(given)
+        if len(given) == 2:  # noqa: PLR2004 (gate and up)
+            own = layouts.fuse_gate_up(*given, np.concatenate)
+        else:
+            own = layouts.fuse_qkv(given, config.num_key_value_heads, np.concatenate)
+        require(np.array_equal(own, made[one]), f"PaddleNLP lays out {one} in another way")
+    return made
 
 
 class Run:
@@ -63,13 +101,23 @@ class Run:
     def paddlenlp_on_device(self) -> str:
         """Loss and gradients on the device are the CPU's."""
         found = step(build(self.spec, self.state), paddle.to_tensor(draw(self.spec)))
-        require(found.keys() == self.wanted.keys(), f"other results: {sorted(found)}")
+        self.target.report.write("figure", name="tiny_llama_loss", value=float(found["loss"]))
+        return self.compare(found, self.wanted)
+
+    def paddlenlp_fused(self) -> str:
+        """So they are with one projection to q, k and v, and one to gate and up."""
+        state, wanted = fused(self.spec, self.state), fused(self.spec, self.wanted)
+        model = build(self.spec, state, **FUSED)
+        return self.compare(step(model, paddle.to_tensor(draw(self.spec))), wanted)
+
+    def compare(self, found: dict[str, Any], wanted: dict[str, Array]) -> str:
+        """Hold loss and gradients against the CPU's."""
+        require(found.keys() == wanted.keys(), f"other results: {sorted(found)}")
         strays = [name for name in found if name == STRAY and place(found[name]) == "cpu"]
         read = {n: values(r) if n in strays else self.target.read(r) for n, r in found.items()}
-        worst = max(self.target.close(read[name], self.wanted[name]) for name in read)
-        loss = float(read["loss"])
-        self.target.report.write("figure", name="tiny_llama_loss", value=loss)
+        worst = max(self.target.close(read[name], wanted[name]) for name in read)
         note = f"; left on the cpu by Paddle's fallback: {STRAY}" if strays else ""
+        loss = float(read["loss"])
         return f"loss {loss:.6f}, {len(read) - 1} gradients, largest error {worst:.1e}{note}"
 
 
@@ -84,6 +132,7 @@ def main() -> None:
         run = Run(target, spec["tiny"])
         checks = (target.select, run.paddlenlp_on_cpu, run.paddlenlp_on_device)
         if all(report.check(check.__name__, check) for check in checks):
+            report.check(run.paddlenlp_fused.__name__, run.paddlenlp_fused)
             target.prove()
     report.write("end")
 
