@@ -348,8 +348,10 @@ def test(_: Context, fast: bool = False, select: str = "") -> int:
     """Run the project's own tests."""
     from provision.console import run_tool
 
-    # A file stays on one of the two processes: its tests may share a machine or a home.
-    chosen = ["-n", "2", "--dist", "loadfile", *(["-m", "not slow"] if fast else [])]
+    # A file stays on one of the two processes: its tests may share a machine or a home. The slow
+    # ones come first, in the order that tests/conftest.py gives, so that both end together.
+    spread = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+    chosen = [*spread, *(["-m", "not slow"] if fast else [])]
     return run_tool("pytest", *chosen, *(["-k", select] if select else []))
 
 

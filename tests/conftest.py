@@ -57,10 +57,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs the whole stack is slow, whether it says so or not."""
+    """What needs the whole stack is slow, whether it says so or not; such files come first."""
     for item in items:
         if {"stack", "stack_home"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture
