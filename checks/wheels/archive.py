@@ -26,7 +26,7 @@ _FREE, _RATIO = 256 << 20, 100  # bytes that may be packed however well; a real 
 _HEADER = 30  # bytes before the name of a member
 _ENCRYPTED = 0x1
 _PACKED = 256 << 10  # bytes that are unpacked at once
-_MOST = 1 << 20  # bytes of content at once
+_MOST = 512 << 10  # bytes of content at once: for more the allocator asks the kernel each time
 _UNPACKING = cast(type[Exception], IsalError)  # its stub takes the class for an instance
 DAMAGED = (zipfile.BadZipFile, _UNPACKING, NotImplementedError, EOFError, ValueError)
 
@@ -135,24 +135,39 @@ def installed(name: str) -> PurePosixPath:
 
 
 def pieces(whole: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The content of a member, at most 1 MiB at once. Raises `DAMAGED`, also for another length."""
+    """The content of a member, piece by piece. Raises `DAMAGED`, also for another length."""
     with whole.open(info):  # sees to it that the header before the content says the same
-        stream = whole.fp
-    assert stream is not None  # noqa: S101 - it is open
-    stream.seek(info.header_offset)
-    header = stream.read(_HEADER)
-    names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-    start = info.header_offset + _HEADER + names
+        start = _start(whole, info)
     left = info.file_size
-    is_plain = info.compress_type == zipfile.ZIP_STORED
-    packed = _packed(whole, start, info.compress_size, _MOST if is_plain else _PACKED)
-    for piece in packed if is_plain else _unpacked(packed, info):
+    packed = _packed(whole, start, info.compress_size, _MOST if is_plain(info) else _PACKED)
+    for piece in packed if is_plain(info) else _unpacked(packed, info):
         left -= len(piece)
         if left < 0:
             break
         yield piece
     if left:
         raise zipfile.BadZipFile(f"{info.filename}: not {info.file_size:,} bytes")
+
+
+def is_plain(info: zipfile.ZipInfo) -> bool:
+    """Whether a member stands in the archive as it is."""
+    return info.compress_type == zipfile.ZIP_STORED
+
+
+def part(whole: zipfile.ZipFile, info: zipfile.ZipInfo, begin: int, size: int) -> Iterator[bytes]:
+    """A part of a plain member, piece by piece; what lies beyond its end is left out."""
+    left = max(info.file_size - begin, 0)
+    return _packed(whole, _start(whole, info) + begin, min(size, left), _MOST)
+
+
+def _start(whole: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+    """Where the content of a member begins in the archive."""
+    stream = whole.fp
+    assert stream is not None  # noqa: S101 - it is open
+    stream.seek(info.header_offset)
+    header = stream.read(_HEADER)
+    names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    return info.header_offset + _HEADER + names
 
 
 def _packed(whole: zipfile.ZipFile, start: int, size: int, most: int) -> Iterator[bytes]:

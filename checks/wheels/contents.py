@@ -8,32 +8,46 @@ import hashlib
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from isal import isal_zlib
 
 from checks.wheels import archive
 from checks.wheels.archive import UnsafeError
+from checks.wheels.outline import outline
 from provision.errors import PaddockError
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
 _SPARE = 1 << 30  # bytes that stay free on the disk
+_AHEAD = 4  # pieces that wait for a thread: neither it nor the one that unpacks has to
 _OWN = ("METADATA", "WHEEL", "RECORD")
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 _MAGIC = b"\x7fELF"
-Taker = Callable[[bytes], object]
+Taker = tuple[ThreadPoolExecutor, Callable[[bytes], object]]
 STRONG = ("sha256", "sha384", "sha512")  # what RECORD may use: PEP 376, PEP 427
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A file in a wheel, with its digest as RECORD writes it (`sha256=...`)."""
+    """A file in a wheel, with its digest as RECORD writes it (`sha256=...`).
+
+    It is "" where RECORD has none that is strong, to which it could be held.
+    """
 
     size: int
     digest: str
+
+
+class _Crew(NamedTuple):
+    """The two threads that a file's content is given to, beside the one that unpacks it."""
+
+    keeper: ThreadPoolExecutor
+    hasher: ThreadPoolExecutor
 
 
 class Contents(msgspec.Struct, frozen=True):
@@ -62,12 +76,13 @@ def read(whole: zipfile.ZipFile, site: Path) -> Contents:
     record = _rows(texts.get("RECORD", ""))
     made: dict[str, Member] = {}
     libraries: dict[str, Path] = {}
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(1) as hasher:
+        crew = _Crew(keeper, hasher)
         for info in whole.infolist():
             if not info.is_dir():
                 path = site / archive.installed(info.filename)
                 wanted = record.get(info.filename, ("", ""))[0]
-                made[info.filename], kept = _one(whole, info, path, wanted, pool)
+                made[info.filename], kept = _one(whole, info, path, wanted, crew)
                 libraries |= {info.filename: path} if kept else {}
     return Contents(infos[0] if infos else "", infos, texts, record, made, libraries)
 
@@ -84,30 +99,45 @@ def own_texts(whole: zipfile.ZipFile) -> tuple[list[str], dict[str, str]]:
 
 
 def _one(
-    whole: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, wanted: str, pool: ThreadPoolExecutor
+    whole: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, wanted: str, crew: _Crew
 ) -> tuple[Member, bool]:
-    """The digest of one file, and whether it was unpacked since it is a library."""
+    """What one file is, and whether it was unpacked since it is a library.
+
+    What RECORD has no digest of is not digested here either.
+    """
     algorithm = wanted.partition("=")[0]
-    hasher = hashlib.new(algorithm if algorithm in STRONG else STRONG[0])
+    hasher = hashlib.new(algorithm) if algorithm in STRONG else None
     content = archive.pieces(whole, info)
     first = next(content, b"")
     kept = bool(_LIBRARY.search(info.filename)) or first.startswith(_MAGIC)
-    check = [isal_zlib.crc32(b"")]
-
-    def count(piece: bytes) -> None:
-        hasher.update(piece)
-        check[0] = isal_zlib.crc32(piece, check[0])
-
+    check = isal_zlib.crc32(b"")
     with ExitStack() as stack:
-        takers: list[Taker] = [count]
+        write = None
         if kept:
             _room(path, info.file_size)
-            takers.append(stack.enter_context(path.open("wb")).write)
-        _pour(_chain(first, content), takers, pool)
-    if check[0] != info.CRC:
+            if archive.is_plain(info):
+                outline(whole, info, path)
+            else:
+                write = stack.enter_context(path.open("wb")).write
+
+        def keep(piece: bytes) -> None:
+            nonlocal check
+            check = isal_zlib.crc32(piece, check)
+            if write:
+                write(piece)
+
+        takers: list[Taker] = [(crew.keeper, keep)]
+        takers += [(crew.hasher, hasher.update)] if hasher else []
+        _pour(_chain(first, content), takers)
+    if check != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename}: CRC-32")
+    return Member(info.file_size, _written(hasher) if hasher else ""), kept
+
+
+def _written(hasher: hashlib._Hash) -> str:
+    """A digest as RECORD writes it."""
     digest = base64.urlsafe_b64encode(hasher.digest()).rstrip(b"=").decode()
-    return Member(info.file_size, f"{hasher.name}={digest}"), kept
+    return f"{hasher.name}={digest}"
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
@@ -115,13 +145,16 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _pour(pieces: Iterable[bytes], takers: Iterable[Taker], pool: ThreadPoolExecutor) -> None:
-    """Give each piece to all; the next one is unpacked while they are at work."""
-    working: list[Future[object]] = []
+def _pour(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
+    """Give each piece to all takers; the next ones are unpacked while these are at work.
+
+    Each has a thread of its own, so that the pieces reach it in their order.
+    """
+    working: deque[Future[object]] = deque()
     for piece in pieces:
-        for one in working:
-            one.result()
-        working = [pool.submit(take, piece) for take in takers]
+        working.extend(thread.submit(take, piece) for thread, take in takers)
+        while len(working) > _AHEAD * len(takers):
+            working.popleft().result()
     for one in working:
         one.result()
 

@@ -77,12 +77,16 @@ def link(site: Path, place: Place, files: Iterable[PurePosixPath], name: str) ->
     are those of the wheel, `name` is its distribution's.
     """
     own = {file.parts[0] for file in files}
-    for folder in place.folders:
+    for number, folder in enumerate(place.folders):
+        # Each link leads over this one, and so is short: ext4 keeps up to 59 bytes in the inode,
+        # and takes two milliseconds to remove a longer one.
+        near = site.parent / f"packages{number}"
+        near.symlink_to(folder)
         for entry in os.scandir(folder):
             is_older = entry.name.endswith(_INFO) and _distribution(entry.name) == normal(name)
             there = site / entry.name
             if entry.name not in own and not is_older and not os.path.lexists(there):
-                there.symlink_to(folder / entry.name)
+                there.symlink_to(Path("..", near.name, entry.name))
 
 
 def _distribution(folder: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -57,13 +57,17 @@ class ElfFile:
         name = _MACHINES.get(number, f"machine {number}")
         return name if (bits, order) == (2, 1) else f"{name} (not 64-bit little-endian)"
 
+    def _headers(self) -> tuple[int, int, int]:
+        """Where the list of segments begins and ends, and the size of an entry."""
+        start = struct.unpack_from("<Q", self.data, 32)[0]
+        size, count = struct.unpack_from("<HH", self.data, 54)
+        return start, start + size * count, size
+
     def _read_segments(self) -> list[tuple[int, int, int, int, int]]:
         """(type, flags, offset, address, size) of each; none of a file for other machines."""
         if not self.plain:
             return []
-        start = struct.unpack_from("<Q", self.data, 32)[0]
-        size, count = struct.unpack_from("<HH", self.data, 54)
-        end = start + size * count
+        start, end, size = self._headers()
         found = []
         if end <= len(self.data):
             for place in range(start, end, size or 1):
@@ -108,6 +112,18 @@ class ElfFile:
     def table(self, kind: int) -> int | None:
         """The place in the file of a table that a tag names by address."""
         return next(map(self._place, self.values(kind)), None)
+
+    def parts(self, tables: Iterable[int]) -> set[tuple[int, int]]:
+        """(offset, size) of its headers, its dynamic table, and the segments with these tables."""
+        if not self.plain:
+            return set()
+        start, end, _ = self._headers()
+        named = [address for kind in tables for address in self.values(kind)]
+        return {(start, end - start)} | {
+            (offset, length) for kind, _, offset, first, length in self._segments
+            if kind == _DYNAMIC or (kind == _LOAD and any(first <= at < first + length
+                                                          for at in named))
+        }  # fmt: skip
 
     def _place(self, address: int) -> int:
         for kind, _, offset, start, length in self._segments:

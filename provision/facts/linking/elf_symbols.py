@@ -15,6 +15,7 @@ from provision.facts.linking.elf_file import ElfFile
 
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
+TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _VERDEF, _VERNEED)  # all that is read here
 _SYMBOL = struct.Struct("<IBBHQQ")
 _WEAK = 2  # the binding of a symbol, and the flag of a version
 _BASE = 1  # the flag of the version that only names the library
