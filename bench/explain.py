@@ -1,15 +1,13 @@
-"""What explaining a big log costs against `grep -c` for one fixed string in it, and its memory."""
+"""What explaining a big log costs against `grep -c`, and its memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from bench.cost import Command, in_turn, medians, ratio
+from bench.grep import against_grep
 from bench.places import scratch, tool
 from bench.result import Result
-from bench.watch import watch
 
-N = 5
 MEGABYTES = 100
 _SIZE = 1 << 30  # bytes
 _WORD = "libatb.so: cannot open"
@@ -21,13 +19,7 @@ def explain() -> list[Result]:
     with scratch() as folder:
         log = folder / "run.log"
         _write(log)
-        mine = tool("explain", str(log))
-        ours, theirs = in_turn([mine, Command(["grep", "-c", _WORD, log])], N)
-        peak = watch(mine).peak
-    return [
-        Result("explain / grep -c", ratio(ours, theirs), "x", 2, N, medians(ours, theirs)),
-        Result("peak memory of explain", peak, " MB", MEGABYTES, 1, "the same log"),
-    ]
+        return against_grep("explain", tool("explain", str(log)), log, _WORD, MEGABYTES)
 
 
 def _write(path: Path) -> None:

@@ -1,15 +1,14 @@
-"""What judging a big log costs against `grep -c` for one fixed string in it, and its memory."""
+"""What judging a big log costs against `grep -c`, and its memory."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from bench.cost import Command, in_turn, medians, ratio
+from bench.grep import against_grep
 from bench.places import scratch, tool
 from bench.result import Result
-from bench.watch import watch
 
-N = 5
 MEGABYTES = 150
 _SIZE = 2 << 30  # bytes
 _WORD = "train_runtime"
@@ -21,15 +20,9 @@ def judge() -> list[Result]:
     with scratch() as folder:
         log = folder / "run.log"
         _write(log)
-        mine = tool("smoke", "--diagnose", str(log))
         # 12: the log proves no device, so that the verdict is `unknown`.
-        mine = Command(mine.argv, mine.folder, mine.variables, (12,))
-        ours, theirs = in_turn([mine, Command(["grep", "-c", _WORD, log])], N)
-        peak = watch(mine).peak
-    return [
-        Result("judge / grep -c", ratio(ours, theirs), "x", 2, N, medians(ours, theirs)),
-        Result("peak memory of judge", peak, " MB", MEGABYTES, 1, "the same log"),
-    ]
+        mine = replace(tool("smoke", "--diagnose", str(log)), statuses=(12,))
+        return against_grep("judge", mine, log, _WORD, MEGABYTES)
 
 
 def _write(path: Path) -> None:

@@ -13,7 +13,6 @@ from provision.document import Table, read
 from provision.paths import IMAGES, targets
 
 Level = Literal["model", "train", "deploy"]
-LEVELS: tuple[Level, ...] = ("model", "train", "deploy")
 FILE = "levels.toml"
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -69,14 +68,13 @@ class Deploy(Table, frozen=True):
 
 
 class Speed(Table, frozen=True):
-    """The range of speeds that a level, or one recipe of it, is said to have."""
+    """The lowest speed that a level, or one recipe of it, is said to have."""
 
     level: Level
     unit: str
     low: Positive
     source: str
     seen: str
-    high: float | None = None
     recipe: str = ""
 
 

@@ -10,12 +10,10 @@ from checks.judge.seen import Seen
 from checks.judge.signs import FALLBACK, anchors
 from checks.logs.catalogue import Failure
 from checks.logs.scan import Find, Scan
-from checks.logs.search import Searcher
 from checks.logs.telling import Telling
 from checks.logs.window import Window
 
-WHOLE = 5_000  # lines of interest that are all read; from then on some of each piece
-_SOME = 1  # at the beginning of a piece, and as many at its end, for each word
+WHOLE = 5_000  # lines of interest that are all read; from then on two of each window and word
 _EDGE = 4096  # bytes kept of a log's beginning and end
 
 
@@ -50,23 +48,15 @@ class Watcher:
             )
 
     def _places(self, window: Window, word: bytes) -> Iterable[int]:
-        """Where a word stands: everywhere, or once the log has shown many, at both ends only."""
+        """Where a word stands: everywhere, or once the log has shown many, the first and the last.
+
+        These two are enough for the course of a run that has thousands of steps in a window.
+        """
         if not self.seen.sampled:
             return _all(window, word)
-        places, last = [], window.start
-        for place in _all(window, word):
-            places.append(place)
-            if len(places) == _SOME:
-                last = place + 1
-                break
-        else:
-            return places
-        end = window.stop
-        for _ in range(_SOME):
-            if (end := window.data.rfind(word, last, end)) < 0:
-                break
-            places.append(end)
-        return places
+        first = window.data.find(word, window.start, window.stop)
+        last = window.data.rfind(word, first + 1, window.stop)
+        return [place for place in (first, last) if place >= 0]
 
 
 def _all(window: Window, word: bytes) -> Iterator[int]:
@@ -92,10 +82,8 @@ class Reading(Scan):
     """A search that also watches; `logs` holds each log on its own, `finds` the first of all."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__([*anchors(), FALLBACK])
         self.logs: list[LogRead] = []
-        self._words = [*self._words, *anchors(), FALLBACK]
-        self._searcher = Searcher(self._words)
         self._watcher = Watcher(0)
         self._when: dict[str, float | None] = {}
 

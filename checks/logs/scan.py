@@ -47,16 +47,16 @@ class Read(msgspec.Struct):
 
 
 class Scan:
-    """One search through any number of logs."""
+    """One search through any number of logs; it can look for `more` words of somebody's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Iterable[bytes] = ()) -> None:
         self.finds: dict[str, Find] = {}
         self.telling = Telling()
         self.read: list[Read] = []
         self._counted: list[Counted] = []
         self._known = list(failures().values())
         self._behind = _by_word(self._known)
-        self._words = [*self._behind, *WORDS]
+        self._words = [*self._behind, *WORDS, *more]
         self._searcher = Searcher(self._words)
 
     def log(self, name: str) -> None:
