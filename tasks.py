@@ -138,7 +138,7 @@ def doctor(
     container: str = "", env: str = "", html: str = "", fix: bool = False, yes: bool = False,
 ) -> int:  # fmt: skip
     """Say what this machine is, what is wrong, and what to type."""
-    from checks import visit
+    from checks.doctor import visit
     from provision.arguments import ALIASES
 
     visit.speak(lang)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from checks import hccl_settings
+from checks.machine import hccl_settings
 from provision.words import text
 
 # The ports that HCCL takes: so many from HCCL_IF_BASE_PORT on (hiascend.com, CANN 8.0.0).

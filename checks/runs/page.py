@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from checks import html
-from checks.doctor import Report, examine
-from checks.finding import moment
-from checks.report import bad
-from checks.report import to_json as doctor_json
+from checks.doctor import html
+from checks.doctor.examine import Report, examine
+from checks.doctor.report import bad
+from checks.doctor.report import to_json as doctor_json
+from checks.doctor.visit import refuse_mixed
+from checks.machine.finding import moment
 from checks.runs import junit
 from checks.runs.drawing import Curve, curve, line_of_time
 from checks.runs.history import figures, worse
 from checks.runs.record import Run, runs
 from checks.runs.telling import worse_lines
-from checks.visit import refuse_mixed
 from provision.console import show, show_json
 from provision.errors import PaddockError
 from provision.files import write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from checks.finding import moment
+from checks.machine.finding import moment
 from checks.runs.history import Compared, Worse, compare, worse
 from checks.runs.record import Run, keep, runs, unread
 from checks.smoke.report import SmokeReport

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks import documented
 from checks.judge.names import names, published
+from checks.machine import documented
 from checks.smoke.demands import Demand
 from checks.smoke.process import Event
 from checks.smoke.proof import last

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from checks import plugin_abi, plugin_cann, plugin_libc, plugin_libraries, plugin_pair
-from checks.finding import APART, Check, Evidence, Finding, UnreadError
+from checks.machine import plugin_abi, plugin_cann, plugin_libc, plugin_libraries, plugin_pair
+from checks.machine.finding import APART, Check, Evidence, Finding, UnreadError
 from checks.wheels import archive, contents, fit, form, imports, libraries, links, origin, trial
 from checks.wheels import place as places
 from checks.wheels.archive import UnsafeError

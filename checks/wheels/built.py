@@ -94,7 +94,7 @@ def _verdict(wheel: Path, site: Site, python: Path, *, importing: bool) -> Verdi
 
 
 def _audited(wheel: Path, python: Path, *, importing: bool) -> Verdict:
-    from checks.report import grade
+    from checks.doctor.report import grade
     from checks.wheels.audit import audit
     from checks.wheels.place import find
     from checks.wheels.verify import counts, registered

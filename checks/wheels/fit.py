@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from checks.finding import APART, Evidence, Finding, State, names
+from checks.machine.finding import APART, Evidence, Finding, State, names
 from checks.wheels.subject import Subject
 from provision.distributions import normal
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from checks.finding import Evidence, Finding, names
+from checks.machine.finding import Evidence, Finding, names
 from checks.wheels.contents import STRONG
 from checks.wheels.subject import Subject, fields
 from provision.distributions import normal

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from checks import plugin_loads
-from checks.finding import APART, Evidence, Finding
+from checks.machine import plugin_loads
+from checks.machine.finding import APART, Evidence, Finding
 from checks.wheels.subject import Subject
 from provision.facts.plugin import Plugin
 from provision.wheels import recipe

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from checks.finding import APART, Evidence, Finding, State
+from checks.machine.finding import APART, Evidence, Finding, State
 from checks.wheels.subject import Subject
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.facts.linking.library_folders import products

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from checks.finding import APART, Evidence, Finding, names
+from checks.machine.finding import APART, Evidence, Finding, names
 from checks.wheels.subject import Subject
 from provision.facts.linking.library_folders import products
 from provision.facts.linking.linkage import Linkage, Needed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from checks.finding import APART, Evidence, Finding
+from checks.machine.finding import APART, Evidence, Finding
 from checks.wheels import archive
 from checks.wheels.contents import own_texts
 from checks.wheels.subject import Subject, parsed

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from checks.environment import frameworks
+from checks.machine.environment import frameworks
 from checks.wheels.subject import device_of
 from provision import stack
 from provision.arguments import ALIASES, found_target, named

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from checks.finding import Finding
-from checks.report import finding_json, grade, problem
+from checks.doctor.report import finding_json, grade, problem
+from checks.machine.finding import Finding
 from checks.wheels import archive, place
 from checks.wheels.audit import Audit, audit
 from provision.console import show, show_json

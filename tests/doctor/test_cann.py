@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.doctor import ask
-from checks.finding import Finding
-from checks.registry import CHECKS
+from checks.doctor.examine import ask
+from checks.machine.finding import Finding
+from checks.machine.registry import CHECKS
 from provision import words
 from provision.facts import ascend
 from provision.facts.linking.linkage import Needed, Unversioned, collect

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from checks.doctor import ask
-from checks.finding import Finding
-from checks.registry import CHECKS
+from checks.doctor.examine import ask
+from checks.machine.finding import Finding
+from checks.machine.registry import CHECKS
 from provision import words
 from provision.facts.installed import Difference
 from provision.facts.leftover import Step

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from checks import compare_report
-from checks.compare import Comparison, compare, plain
-from checks.compare_values import differences
+from checks.doctor import compare_report
+from checks.doctor.compare import Comparison, compare, plain
+from checks.doctor.compare_values import differences
 from provision import words
 from provision.facts import snapshot_file
 from provision.facts.installed import Difference

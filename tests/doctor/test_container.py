@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import in_container, visit
-from checks.doctor import ask
+from checks.doctor import visit
+from checks.doctor.examine import ask
+from checks.machine import in_container
 from provision.errors import PaddockError
 from provision.facts import image_name, named_container
 from provision.facts.questions import Output

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checks.doctor import ask
+from checks.doctor.examine import ask
 from provision.facts import container_engine
 from provision.facts.limits import UNLIMITED, Limit
 from provision.facts.questions import Command, Output

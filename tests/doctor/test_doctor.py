@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from checks import doctor
-from checks.doctor import Report, ask, examine
-from checks.finding import Check, Finding, State
-from checks.registry import CHECKS
-from checks.report import lines, status, to_json
+from checks.doctor import examine as doctor
+from checks.doctor.examine import Report, ask, examine
+from checks.doctor.report import lines, status, to_json
+from checks.machine.finding import Check, Finding, State
+from checks.machine.registry import CHECKS
 from provision.errors import PaddockError
 from provision.facts import disk, machine, pci, pci_text, snapshot
 from provision.facts.settings import Setting

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.doctor import Report, ask, examine
-from checks.finding import known, present
-from checks.report import lines
+from checks.doctor.examine import Report, ask, examine
+from checks.doctor.report import lines
+from checks.machine.finding import known, present
 from provision.errors import PaddockError
 from provision.facts import snapshot
 from provision.facts.leftover import Leftover, Step

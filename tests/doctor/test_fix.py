@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from checks import fix, visit
-from checks.doctor import Report, ask
-from checks.finding import Finding
+from checks.doctor import fix, visit
+from checks.doctor.examine import Report, ask
+from checks.machine.finding import Finding
 from provision import words
 from provision.errors import PaddockError
 from provision.facts.installed import Difference

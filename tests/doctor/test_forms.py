@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from junitparser import Error, Failure, Skipped, TestSuite
 
-from checks import junit, sarif
-from checks.doctor import Report, ask
-from checks.registry import CHECKS
+from checks.doctor import junit, sarif
+from checks.doctor.examine import Report, ask
+from checks.machine.registry import CHECKS
 from provision import words
 from provision.facts.snapshot import Facts, Unread
 from tests.doctor.test_checks import BARE, CASES, Case, machine, plugin, setting

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.doctor import ask
+from checks.doctor.examine import ask
 from provision.facts.dkms import Dkms
 from provision.facts.installed import Environment
 from provision.facts.kernel_modules import Module, ModuleFile

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from checks import html, html_cards, html_versions, sent_folder
-from checks.doctor import Report, ask
-from checks.html_picture import picture
-from checks.html_row import link, memory
+from checks.doctor import html, html_cards, html_versions, sent_folder
+from checks.doctor.examine import Report, ask
+from checks.doctor.html_picture import picture
+from checks.doctor.html_row import link, memory
 from provision import words
 from provision.facts import snapshot_file
 from provision.facts.kernel import Kernel

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import sent_folder
-from checks.doctor import ask
-from checks.finding import Evidence
+from checks.doctor import sent_folder
+from checks.doctor.examine import ask
+from checks.machine.finding import Evidence
 from provision.facts.nodes import Holder, Holders
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks import sent_folder
-from checks.doctor import Report, ask
-from checks.finding import Check, Evidence, Finding, known, present
-from checks.junit import encode as junit
-from checks.report import lines, status, to_json
-from checks.sarif import encode as sarif
+from checks.doctor import sent_folder
+from checks.doctor.examine import Report, ask
+from checks.doctor.junit import encode as junit
+from checks.doctor.report import lines, status, to_json
+from checks.doctor.sarif import encode as sarif
+from checks.machine.finding import Check, Evidence, Finding, known, present
 from provision.errors import PaddockError
 from provision.facts import sent, sent_files, snapshot_file
 from provision.facts.snapshot import UNSENT, Facts

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from checks.doctor import ask, examine
-from checks.report import to_json
+from checks.doctor.examine import ask, examine
+from checks.doctor.report import to_json
 from provision.errors import PaddockError
 from provision.facts import compilers, disk, snapshot_file
 from provision.facts.snapshot import UNSENT, Facts, Unread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.plugin_stand_in import CHECK
+from checks.machine.plugin_stand_in import CHECK
 from provision.facts.snapshot import Facts
 from tests.doctor.values import PLUGIN
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from checks import catalogue, visit
-from checks.doctor import Report, ask
-from checks.registry import CHECKS
-from checks.report import lines, status, to_json
+from checks.doctor import catalogue, visit
+from checks.doctor.examine import Report, ask
+from checks.doctor.report import lines, status, to_json
+from checks.machine.registry import CHECKS
 from provision import files, words
 from provision.console import show
 from provision.errors import PaddockError
@@ -251,7 +251,7 @@ def test_a_flag_that_means_something_else_here_has_its_own_help(cli: Cli) -> Non
 def test_a_plain_visit_loads_nothing_of_the_other_forms() -> None:
     """Modules that only some flags need would make every start slower."""
     code = (
-        "import sys; from checks import visit; "
+        "import sys; from checks.doctor import visit; "
         "visit.tell(visit.examine('loopback', '', fresh=False), {}, json=False, strict=False); "
         "print(*sys.modules, file=sys.stderr)"
     )
@@ -259,7 +259,8 @@ def test_a_plain_visit_loads_nothing_of_the_other_forms() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(made.stderr.split())
-    late = {"junitparser", "xml.etree.ElementTree", "checks.junit", "checks.sarif",
-            "checks.compare", "checks.catalogue", "provision.facts.snapshot_file", "jinja2",
-            "checks.html", "checks.fix", "checks.sent_folder"}  # fmt: skip
-    assert "checks.report" in loaded and not loaded & late
+    late = {"junitparser", "xml.etree.ElementTree", "checks.doctor.junit", "checks.doctor.sarif",
+            "checks.doctor.compare", "checks.doctor.catalogue", "checks.doctor.html",
+            "provision.facts.snapshot_file", "jinja2", "checks.doctor.fix",
+            "checks.doctor.sent_folder"}  # fmt: skip
+    assert "checks.doctor.report" in loaded and not loaded & late

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from checks.doctor import ask
-from checks.finding import Finding
+from checks.doctor.examine import ask
+from checks.machine.finding import Finding
 from provision import words
 from provision.facts.kernel import Kernel
 from provision.facts.kernel_modules import Module, ModuleFile

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from checks.logs.catalogue import Failure, Group, causes, failures
 from checks.logs.literals import words
-from checks.registry import CHECKS
+from checks.machine.registry import CHECKS
 from tests.explain.spelling import spelled
 
 ALL = list(failures().values())

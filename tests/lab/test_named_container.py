@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from checks import in_container
-from checks.doctor import Report
-from checks.visit import examine
+from checks.doctor.examine import Report
+from checks.doctor.visit import examine
+from checks.machine import in_container
 from provision.facts import named_container
 from tests.lab.machine import LABEL, base_image
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from checks.doctor import Report, ask
+from checks.doctor.examine import Report, ask
 from checks.runs import junit
 from checks.runs.drawing import curve, line_of_time
 from checks.runs.page import encode

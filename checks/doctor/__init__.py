@@ -1,0 +1,1 @@
+"""`doctor`: asks all questions about a machine, and tells, saves, compares and mends."""

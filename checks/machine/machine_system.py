@@ -1,0 +1,47 @@
+"""Is this system one for which the vendor's installer knows packages, for these cards?"""
+
+from __future__ import annotations
+
+from checks.machine.finding import APART, Check, Evidence, Finding, UnreadError, known
+from checks.machine.here import in_container
+from provision import systems
+from provision.facts.cards import of_device
+from provision.facts.outputs import found
+from provision.facts.snapshot import Facts
+from provision.facts.texts.system import OsRelease
+
+_SOURCE = "ascend-deployer 26.0.0, compatibility_config.py (2026-08)"
+
+
+def _run(facts: Facts) -> Finding:
+    if in_container(facts):
+        return APART  # the list is about the host, on which the driver is
+    cards = of_device(known(facts.accelerators), facts.device)
+    listed = {name for row in systems.systems() for name in row.generations}
+    generations = sorted({card.generation for card in cards if card.generation} & listed)
+    if not generations:
+        return APART  # there is no list for these cards
+    release = next(found(known(facts.outputs), OsRelease), None)
+    if not release:
+        raise UnreadError("/etc/os-release")
+    system, output = release
+    version = system.fields.get("VERSION") or system.version_id or ""
+    arch = known(facts.machine).arch
+    evidence = [Evidence(f"{system.name or system.id}, VERSION={version}, {arch}", output.source)]
+    values = {"system": f"{system.id} {version}", "arch": arch, "generation": generations[0],
+              "listed": _listed(generations[0], arch) or "-"}  # fmt: skip
+    answers = {systems.supported(one, system.id, version, arch) for one in generations}
+    if "unlisted" in answers:
+        return Finding("warning", "unlisted", values, evidence, source=_SOURCE)
+    if None in answers:
+        return Finding("unknown", "open", values, evidence, source=_SOURCE)
+    return Finding("ok", evidence=evidence)
+
+
+def _listed(generation: str, arch: str) -> str:
+    """The systems of the list, such as `ubuntu 22.04`."""
+    rows = [row for row in systems.systems() if row.arch == arch and generation in row.generations]
+    return ", ".join(f"{row.id} {row.version} {row.edition}".strip() for row in rows)
+
+
+CHECK = Check("machine-system", _run, needs=("accelerator-generation",), devices=("npu", "gcu"))
