@@ -68,15 +68,18 @@ def test_a_level_passes_on_the_device(stack: Path, name: Level, least: int) -> N
         assert "no kernel" in found["qkv_bias", "fused_linear"].absent["float32"]
 
 
-def test_the_same_operators_are_tried_on_the_cpu(stack: Path) -> None:
+def test_the_same_operators_are_tried_on_the_cpu_and_without_views(stack: Path) -> None:
     python = stack / "bin" / "python"
-    report = run_level(python, "cpu", SETTINGS, "ops", dict(os.environ))
+    given = {**os.environ, "FLAGS_use_stride_kernel": "0"}
+    report = run_level(python, "cpu", SETTINGS, "ops", given)
     assert report.passed, report
     assert report.device == "cpu"
     assert {one.operation for one in report.operators if one.dtypes} >= OPERATIONS - {"rotary"}
     assert not {one.name for one in report.operators} & OWN
     assert not any(one.on_cpu for one in report.operators)
     assert report.figures["swiglu_ms"] > 0
+    assert "FLAGS_use_stride_kernel" in report.skipped["non-contiguous inputs"]
+    assert not any("strided" in one.name for one in report.checks)
 
 
 def test_vendors_operators_are_called_as_they_are_made_and_wrong_ones_noticed(stack: Path) -> None:

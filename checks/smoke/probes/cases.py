@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import paddle
-from report import require
 from target import Array, Target, values
 
 Tensor = Any
@@ -77,7 +76,12 @@ class Strided(Case):
     def laid_out(tensor: Tensor) -> Tensor:
         """See Case."""
         back = list(reversed(range(tensor.ndim)))
-        made = tensor.transpose(back).contiguous().transpose(back)
-        several = [size for size in tensor.shape if size > 1]
-        require(len(several) < 2 or not made.is_contiguous(), "the device made it contiguous")  # noqa: PLR2004
-        return made
+        return tensor.transpose(back).contiguous().transpose(back)
+
+
+def has_views() -> bool:
+    """Whether a tensor can lie in memory in another order than its axes have.
+
+    Not where Paddle copies in place of that, as with FLAGS_use_stride_kernel=0.
+    """
+    return not Strided.laid_out(paddle.ones([2, 3])).is_contiguous()
