@@ -29,12 +29,12 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     outcome = carry_out(options, face)
     if not outcome.ran and outcome.smoke is None:
-        return _nothing(options, len(outcome.planned), began, outcome.stand_in, json=json)
+        return _nothing(options, outcome.count, began, outcome.stand_in, json=json)
     seconds = time.monotonic() - began
     if json:
         smoke = msgspec.to_builtins(outcome.smoke)
         show_json(summary_json(
-            options.target, len(outcome.planned), outcome.ran, smoke, seconds, outcome.stand_in
+            options.target, outcome.count, outcome.ran, smoke, seconds, outcome.stand_in
         ))  # fmt: skip
     if outcome.stand_in:
         say(text("provision.stand-in", stand_in=outcome.stand_in))

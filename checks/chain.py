@@ -15,7 +15,7 @@ from provision.errors import PaddockError
 from provision.fetching import fetched
 from provision.journal import SMOKE, Journal
 from provision.network import hidden
-from provision.plan import Planned, Wish, host_changes, plan
+from provision.plan import HOLDS, Planned, Wish, host_changes, plan
 from provision.progress import Progress
 from provision.show import summary
 from provision.steps.base import Context, Lack
@@ -49,6 +49,11 @@ class Outcome:
     stand_in: str = ""
 
     @property
+    def count(self) -> int:
+        """The number of steps that this stack has; a skipped one is none."""
+        return sum(one.state != "skipped" for one in self.planned)
+
+    @property
     def ran(self) -> list[str]:
         """The names of the steps that had to run."""
         return [one.name for one in self.planned if one.state == "pending"]
@@ -72,7 +77,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
             face.show(line)
         with face.progress() as progress:
             runner = engine.runner(context, options, progress)
-            if any(one.state != "satisfied" for one in planned):
+            if any(one.state not in HOLDS for one in planned):
                 seal.lift(options.site)
                 _execute(runner, work)
                 _put_papers(context)

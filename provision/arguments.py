@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
 from provision.network import Network, hidden
 from provision.paths import cache_dir, data_dir, state_dir, targets
 from provision.words import text
+
+if TYPE_CHECKING:
+    from provision.steps.base import Sources
 
 _CARDS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?", re.ASCII)
 
@@ -20,6 +24,7 @@ def options(
     target: str, release: str = "", stack: str = "", begin: str = "", only: str = "",
     offline: bool = False, ca_bundle: str = "", index_url: str = "", jobs: str = "",
     flag: str = "target", deps: str = "", unsupported_os: bool = False, accept_eula: str = "",
+    plugin_source: str = "", plugin_ref: str = "", ops_source: str = "",
 ) -> Options:  # fmt: skip
     """The flags as options; `auto` is resolved to the machine's accelerator, else loopback.
 
@@ -51,7 +56,26 @@ def options(
         server=_server(deps) if is_server(deps) else "",
         licences=frozenset(name.strip() for name in accept_eula.split(",") if name.strip()),
         any_system=unsupported_os,
+        sources=tuple(_sources(plugin_source, plugin_ref, ops_source)),
     )
+
+
+def _sources(plugin: str, ref: str, ops: str) -> Iterator[tuple[str, Sources]]:
+    """What is to be built from, each with its flag. Raises PaddockError `flag-needs`, `bad-option`.
+
+    A password would stand in the scripts of the steps: git has its own place for it.
+    """
+    from provision.steps.base import Sources
+
+    if ref and not plugin:
+        raise PaddockError("flag-needs", one="--plugin-ref", other="--plugin-source")
+    for flag, origin, its_ref in (("plugin-source", plugin, ref), ("ops-source", ops, "")):
+        if hidden(origin) != origin:
+            raise PaddockError("bad-option", option=f"--{flag}", value=hidden(origin),
+                               wanted=text("wanted.no-password"))  # fmt: skip
+        if origin:
+            is_path = "://" not in origin and Path(origin).exists()
+            yield flag, Sources(str(Path(origin).absolute()) if is_path else origin, its_ref)
 
 
 def is_server(deps: str) -> bool:
@@ -122,6 +146,12 @@ def without_server(options: Options) -> None:
         wanted = text("wanted.folder")
         value = hidden(options.server)
         raise PaddockError("bad-option", option="--deps", value=value, wanted=wanted)
+
+
+def without_sources(options: Options) -> None:
+    """Raises PaddockError `flags-apart` where sources are given and the steps go elsewhere."""
+    for flag, _ in options.sources:
+        raise PaddockError("flags-apart", one=f"--{flag}", other="--in container")
 
 
 def _check_home() -> None:

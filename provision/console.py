@@ -18,7 +18,8 @@ from provision.words import catalogue, text
 # What names a file or a folder of this machine. A shell fills in `~` except in `--flag=~/file`.
 _FILES = (
     "ca_bundle", "checkout", "compare", "config", "deps", "diagnose", "env", "files", "from_",
-    "html", "junit", "logs", "model", "python", "sarif", "snapshot", "source", "stack", "text",
+    "html", "junit", "logs", "model", "ops_source", "plugin_source", "python", "sarif", "snapshot",
+    "source", "stack", "text",
 )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from provision.plan import Planned
     from provision.progress import Progress
     from provision.run import Runner
-    from provision.steps.base import Context
+    from provision.stack import Stack
+    from provision.steps.base import Context, Sources
     from provision.vendor.remote import Remote
 
 
@@ -43,6 +44,8 @@ class Options:
     """The address of a server with vendors' packages, with its password if it has one."""
     licences: frozenset[str] = frozenset()
     """The names of licences that the person accepts."""
+    sources: tuple[tuple[str, Sources], ...] = ()
+    """What is to be built from, each with its flag."""
 
     @property
     def site(self) -> Site:
@@ -57,7 +60,8 @@ class Options:
     @property
     def fingerprint(self) -> str:
         """What a seal has to match."""
-        return seal.fingerprint(self.folder, f"{self.release or ''}\0{self.stack or ''}")
+        built = "".join(f"\0{one}" for one in self.sources)
+        return seal.fingerprint(self.folder, f"{self.release or ''}\0{self.stack or ''}{built}")
 
 
 def holding(options: Options) -> int | None:
@@ -88,8 +92,17 @@ def prepare(options: Options) -> Context:
     return Context(
         loaded, options.folder, release, options.site, found[0] if found else None,
         "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,
-        remote=_remote(options),
+        remote=_remote(options), sources=_sources(options, loaded),
     )  # fmt: skip
+
+
+def _sources(options: Options, stack: Stack) -> dict[str, Sources]:
+    """What is to be built, by flag. Raises PaddockError `flags-apart` where no step is for it."""
+    known = {step.flag for step in stack.steps if step.flag}
+    for flag, _ in options.sources:
+        if flag not in known:
+            raise PaddockError("flags-apart", one=f"--{flag}", other=f"--target {stack.target}")
+    return dict(options.sources)
 
 
 def _remote(options: Options) -> Remote:
@@ -149,10 +162,11 @@ def put_seal(context: Context, options: Options, planned: list[Planned]) -> None
     from provision.journal import Journal
 
     last = Journal(context.site.journal).last()
-    shown = [_witnesses(one, context, last.get(one.name)) for one in planned]
+    wanted = [one for one in planned if one.state != "skipped"]
+    shown = [_witnesses(one, context, last.get(one.name)) for one in wanted]
     if None not in shown:
         flat = [(w.path, w.size, w.mtime) for of_one in shown for w in of_one or ()]
-        seal.put(options.site, options.fingerprint, len(planned), flat)
+        seal.put(options.site, options.fingerprint, len(wanted), flat)
 
 
 def _witnesses(one: Planned, context: Context, entry: Entry | None) -> list[Witness] | None:

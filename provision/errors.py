@@ -6,7 +6,8 @@ The sentences (what happened, likely cause, what to do) stand in the catalogue u
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from provision.words import text
 
@@ -123,6 +124,7 @@ STATUS: Final[dict[str, int]] = {
     "no-network": NETWORK,
     "offline-missing": NETWORK,
     "source-offline": NETWORK,
+    "build-network": NETWORK,
     "bad-certificate": NETWORK,
     "server-failed": NETWORK,
     "download-failed": NETWORK,
@@ -171,6 +173,18 @@ class PaddockError(Exception):
         """The failure as a JSON object: code, status, the sentences and the details."""
         parts = {name: self.part(name) for name in ("what", "cause", "do")}
         return {"code": self.code, "status": self.status, **parts, "details": list(self.details)}
+
+
+class Told(PaddockError):
+    """A failure that this tool has met in another process, with the sentences of its document."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        super().__init__(str(told["code"]), tuple(told.get("details") or ()))
+        self._told = told
+
+    def part(self, name: str) -> str:
+        """A sentence as it was told."""
+        return str(self._told[name])
 
 
 def unknown_name(code: str, name: str, known: list[str]) -> PaddockError:

@@ -36,16 +36,16 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
 
     A package stands in the first layer that needs it. Raises PaddockError `step-failed`.
     """
-    layers = stack.layers(release)
+    layers, pythons = stack.layers(release), stack.pythons(release)
     with tempfile.TemporaryDirectory() as scratch:
         everything = [line for lines in layers.values() for line in lines]
-        whole = _compile(Path(scratch), stack, everything, "", variables)
+        whole = _compile(Path(scratch), pythons, everything, "", variables)
         taken: set[str] = set()
         written = []
         for layer, requirements in layers.items():
             if not requirements:
                 continue
-            text = _compile(Path(scratch), stack, requirements, whole, variables)
+            text = _compile(Path(scratch), pythons, requirements, whole, variables)
             blocks = {name: block for name, block in _blocks(text) if name not in taken}
             taken |= blocks.keys()
             target = lock_file(folder, release, layer)
@@ -53,7 +53,7 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
             target.write_text("".join(blocks.values()), encoding="utf-8")
             written.append(target)
         if stack.data:
-            data = _compile(Path(scratch), stack, stack.data, "", variables, "--no-deps")
+            data = _compile(Path(scratch), pythons, stack.data, "", variables, "--no-deps")
             written.append(lock_file(folder, release, "data"))
             written[-1].write_text(data, encoding="utf-8")
     return written
@@ -61,17 +61,17 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
 
 def _compile(
     scratch: Path,
-    stack: Stack,
+    pythons: str,
     wanted: list[str],
     constraints: str,
     variables: Mapping[str, str],
     *extra: str,
 ) -> str:
     """What `uv pip compile` makes of these requirements."""
-    (scratch / "pyproject.toml").write_text(f'[tool.uv]\nenvironments = ["{_marker(stack)}"]\n')
+    (scratch / "pyproject.toml").write_text(f'[tool.uv]\nenvironments = ["{_marker(pythons)}"]\n')
     (scratch / "wanted.in").write_text("\n".join(wanted))
     (scratch / "constraints.txt").write_text(constraints)
-    lowest = stack.python.split(",")[0].removeprefix(">=")
+    lowest = pythons.partition(",")[0].removeprefix(">=")
     command = [uv(), "pip", "compile", "wanted.in", "--universal", "--generate-hashes"]
     command += ["--no-header", "--no-annotate", "--python-version", lowest]
     command += ["--constraint", "constraints.txt", "--quiet", *extra]
@@ -84,11 +84,11 @@ def _compile(
     return result.stdout
 
 
-def _marker(stack: Stack) -> str:
-    """The environments a lock is for: Linux, and the Pythons that the stack admits."""
-    parts = [re.fullmatch(r"([<>=!~]+)([0-9.]+)", part) for part in stack.python.split(",")]
-    pythons = [f"python_version {part[1]} '{part[2]}'" for part in parts if part]
-    return " and ".join(["sys_platform == 'linux'", *pythons])
+def _marker(pythons: str) -> str:
+    """The environments a lock is for: Linux, and the Pythons that the release admits."""
+    parts = [re.fullmatch(r"([<>=!~]+)([0-9.]+)", part) for part in pythons.split(",")]
+    bounds = [f"python_version {part[1]} '{part[2]}'" for part in parts if part]
+    return " and ".join(["sys_platform == 'linux'", *bounds])
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The order of the steps and the state of each: satisfied, pending or blocked, with the reason."""
+"""The order of the steps and the state of each: pending or not, with the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from provision.steps import KINDS
 from provision.steps.base import Context, Kind, Lack, NotSo
 from provision.words import catalogue, text
 
-State = Literal["satisfied", "pending", "blocked"]
+State = Literal["satisfied", "pending", "blocked", "skipped"]
+HOLDS = ("satisfied", "skipped")  # nothing has to be done
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ def _one(
     step: Step, context: Context, needs: list[Planned], entry: Entry | None, forced: bool
 ) -> Planned:
     kind = KINDS[step.kind]
+    if skipped := kind.skips(step, context):
+        return Planned(step, "skipped", skipped, "", _key("", context.folder, (), ()))
     script = render(kind.template, kind.values(step, context))
     own = kind.identity(step, context, script)
     key = _key(own, context.folder, kind.inputs(step, context), needs)
@@ -194,7 +197,7 @@ def _asked_for(planned: Mapping[str, Planned], wish: Wish) -> list[Planned]:
     chosen = [planned[name] for name in planned if name in wish.only]
     for one in chosen:
         for name in one.step.needs:
-            if name not in wish.only and planned[name].state != "satisfied":
+            if name not in wish.only and planned[name].state not in HOLDS:
                 raise PaddockError("needs-step", step=one.name, needs=name)
     return chosen
 

@@ -136,7 +136,7 @@ class Runner:
     def _verified(self, one: Planned, outcome: Outcome, log: Path) -> list[Witness]:
         """What shows that the step holds: an installer's exit status alone is not believed."""
         if outcome.status:
-            raise PaddockError(
+            raise one.kind.failure(one.step, self.context) or PaddockError(
                 classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
                 log=log, path=self.context.site.env, remedy=remedy(),
             )  # fmt: skip

@@ -29,7 +29,7 @@ Layer = Literal["build", "framework", "paddlenlp", "model", "data"]
 Kind = Literal[
     "toolchain", "venv", "packages", "wheel", "install",
     "card", "system", "account", "vendor", "debs", "given", "loaded",
-    "fetch",
+    "fetch", "built",
 ]  # fmt: skip
 
 
@@ -37,7 +37,7 @@ Kind = Literal[
 _WANTED = {
     "packages": ("lock",), "wheel": ("source",), "install": ("wheels",), "account": ("account",),
     "vendor": ("package",), "debs": ("package", "debs"), "given": ("package",),
-    "loaded": ("modules",),
+    "loaded": ("modules",), "built": ("recipe", "flag"),
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ class Release(Table, frozen=True):
     `pins` are versions of what no package index has, by name: "driver", "cann", "tops", "plugin".
     `tried` says where all of its steps, or for `lab` those of the host, have run; `defects` are
     names of the sentences `defect.NAME`. `python` is narrower than the stack's where the wheels of
-    the vendor are for fewer Pythons.
+    the vendor are for fewer Pythons. `plugin_ref` is the tag or commit of the plugin's sources.
     """
 
     framework: list[Requirement]
@@ -56,6 +56,7 @@ class Release(Table, frozen=True):
     seen: str
     pins: dict[Name, str] = msgspec.field(default_factory=dict)
     python: Specifier | None = None
+    plugin_ref: Word = ""
     tried: Literal["no", "lab", "machine", "hardware"] = "no"
     defects: list[Name] = msgspec.field(default_factory=list)
 
@@ -106,6 +107,9 @@ class Step(Table, frozen=True):
     """What it does not need, but has to wait for where that has to run too."""
     lock: Layer | None = None
     source: Name | None = None
+    recipe: Name | None = None
+    flag: Word = ""
+    """With it a person gives the sources of a recipe; without it the step is skipped."""
     wheels: tuple[StepName, ...] = ()
     package: Name | None = None
     debs: tuple[Name, ...] = ()

@@ -40,13 +40,13 @@ class Place:
     @cached_property
     def outside(self) -> list[str]:
         """The steps for the host: to its driver, without which there are no cards to hand on."""
-        loaded = [step.name for step in self.wanted.stack.steps if step.kind == "loaded"]
+        loaded = [step.name for step in self.wanted.steps if step.kind == "loaded"]
         return self._asked(ancestors(self.wanted.context, loaded))
 
     @property
     def left(self) -> list[str]:
         """The steps whose work is in the image to start from."""
-        names = self._asked(step.name for step in self.wanted.stack.steps)
+        names = self._asked(step.name for step in self.wanted.steps)
         return [name for name in names if name not in (*self.inside, *self.outside)]
 
     @property
@@ -56,7 +56,7 @@ class Place:
 
     def check(self) -> None:
         """Raises PaddockError `unknown-step`."""
-        names = [step.name for step in self.wanted.stack.steps]
+        names = [step.name for step in self.wanted.steps]
         Wish(self.options.begin, self.options.only).check(names)
 
     def settings(self, image: str = "", digest: str = "") -> Settings:

@@ -87,7 +87,7 @@ def base_of(wanted: Wanted) -> str:
 
 def split(wanted: Wanted) -> tuple[list[Step], list[Step]]:
     """The steps that an image is made with, and the others. Raises PaddockError `stack-part`."""
-    steps = wanted.stack.steps
+    steps = wanted.steps
     needed = {name for step in steps if step.kind in _INSIDE for name in step.needs}
     below = () if holds_stack(wanted) else _image(wanted).stack
     inside = [step for step in steps if step.kind in _INSIDE or step.name in below

@@ -21,9 +21,9 @@ def script(wanted: Wanted) -> str:
 
     Raises PaddockError `stack-part`.
     """
-    steps = [_step(step, wanted) for step in wanted.stack.steps]
+    steps = [_step(step, wanted) for step in wanted.steps]
     keys: dict[str, str] = {}
-    for one, step in zip(steps, wanted.stack.steps, strict=True):
+    for one, step in zip(steps, wanted.steps, strict=True):
         keys[step.name] = _key(step, str(one["script"]), wanted, keys)
     places = wanted.places
     return render("forms/script.sh.j2", {
@@ -58,7 +58,7 @@ def _later(step: Step, wanted: Wanted) -> list[str]:
     if not KINDS[step.kind].clears:
         return []
     found = [step.name]
-    for one in wanted.stack.steps:
+    for one in wanted.steps:
         if set(one.needs) & set(found):
             found.append(one.name)
     return found[1:]
@@ -70,14 +70,14 @@ def _key(step: Step, own: str, wanted: Wanted, keys: dict[str, str]) -> str:
     for path in KINDS[step.kind].inputs(step, wanted.context):
         digest.update(str(path.relative_to(wanted.folder)).encode() + path.read_bytes())
     for name in step.needs:
-        digest.update(keys[name].encode())
+        digest.update(keys.get(name, "").encode())
     return digest.hexdigest()[:16]
 
 
 def _files(wanted: Wanted) -> Iterator[tuple[Path, str]]:
     """The target's own files that the steps read, each with its place and content."""
     seen = set()
-    for step in wanted.stack.steps:
+    for step in wanted.steps:
         for path in KINDS[step.kind].inputs(step, wanted.context):
             if path not in seen:
                 place = wanted.places.stack / path.relative_to(wanted.folder)
@@ -88,7 +88,7 @@ def _files(wanted: Wanted) -> Iterator[tuple[Path, str]]:
 def _given(wanted: Wanted) -> Iterator[tuple[str, str, str, str]]:
     """The vendors' packages: file name, link, digest, and in a sentence where they are from."""
     said = catalogue()["package.from"]["en"]
-    for step in wanted.stack.steps:
+    for step in wanted.steps:
         for name, own, digest, row in packages(step, wanted):
             told = said.format_map({"file": name, "vendor": row.vendor, "where": row.where})
             yield name, own, digest, told

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from provision.forms.places import Places
 from provision.render import quote
-from provision.stack import Stack
+from provision.stack import Stack, Step
 from provision.steps.base import Context
 
 HOME = Path("/opt/paddock")
@@ -56,6 +56,11 @@ class Wanted:
         for name, value in flags.items():
             words += [f"--{name}", value] if value else []
         return quote([*words, *(["--privileged"] * self.privileged), "--as", form])
+
+    @property
+    def steps(self) -> list[Step]:
+        """The stack's steps, without those for which a person has to have sources."""
+        return [step for step in self.stack.steps if step.kind != "built"]
 
     @property
     def places(self) -> Places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from provision.steps import (
     account,
+    built,
     card,
     debs,
     fetch,
@@ -33,4 +34,5 @@ KINDS: dict[str, Kind] = {
     "fetch": fetch.Fetch(),
     "given": given.Given(),
     "loaded": loaded.Loaded(),
+    "built": built.Built(),
 }

@@ -9,10 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from provision.errors import PaddockError
 from provision.lock import lock_file
 from provision.site import Site
 from provision.stack import Layer, Stack, Step
 from provision.vendor.remote import Remote
+
+
+class Sources(NamedTuple):
+    """What a person gives to build from: a folder, archive or address, and a ref, "" for none."""
+
+    origin: str
+    ref: str = ""
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class Context:
     `folder` holds the target's data, `interpreter` is the Python the environment is made from,
     `tag` that Python in the name of a wheel, such as `cp310`. `deps` is the folder with vendors'
     packages, `remote` where others can be downloaded from; with `any_system` it does not matter
-    which system this is.
+    which system this is. `sources` are what is to be built, by the flags they are given with.
     """
 
     stack: Stack
@@ -35,6 +43,7 @@ class Context:
     any_system: bool = False
     arch: str = field(default_factory=lambda: os.uname().machine)
     remote: Remote = field(default_factory=Remote)
+    sources: Mapping[str, Sources] = field(default_factory=dict)
 
     def lock(self, layer: Layer) -> Path:
         """The lock file of a layer of this release."""
@@ -109,8 +118,16 @@ class Kind(ABC):
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The files that show the step holds. Raises NotSo."""
 
+    def skips(self, step: Step, context: Context) -> str:
+        """Why this stack does without the step; "" where it is wanted."""
+        return ""
+
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Why the step cannot run here; None where it can."""
+        return None
+
+    def failure(self, step: Step, context: Context) -> PaddockError | None:
+        """What its script, which has failed, has told of it in a document; None for nothing."""
         return None
 
     def asks(self, step: Step, context: Context) -> str:

@@ -9,16 +9,24 @@ from provision.digest import sha256
 from provision.distributions import installed, normal
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack
+from provision.steps.built import order
 from provision.steps.install import in_the_way
 from provision.steps.packages import recorded
 from provision.steps.vendor import missing, notes, path, row
 from provision.vendor import deps
+from provision.wheels import recipe
+from provision.words import text
 
 
 class Given(Kind):
     """Installed from the file alone: no index is asked."""
 
     template = "steps/given.sh.j2"
+
+    def skips(self, step: Step, context: Context) -> str:
+        """Where the same is built from sources."""
+        found = _built(step, context)
+        return text("skip.built", step=found.name) if found and order(found, context) else ""
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The wheel with its digest, and the environment's interpreter."""
@@ -42,8 +50,24 @@ class Given(Kind):
         package = row(step, context)
         is_plugin = normal(package.distribution).startswith("paddle-custom-")
         rival = in_the_way(package.distribution, context) if is_plugin else None
-        return rival or missing([package], context)
+        return rival or _or_build(missing([package], context), step, context)
 
     def note(self, step: Step, context: Context) -> str:
         """A digest that nobody has published, and other versions that are left alone."""
         return "; ".join(notes(row(step, context), context))
+
+
+def _built(step: Step, context: Context) -> Step | None:
+    """The step that builds the same package from sources."""
+    return next((one for one in map(context.step, step.needs)
+                 if one.kind == "built" and one.package == step.package), None)  # fmt: skip
+
+
+def _or_build(lack: Lack | None, step: Step, context: Context) -> Lack | None:
+    """What is missing, and how it could be had from sources."""
+    found = _built(step, context)
+    if lack is None or found is None or not found.recipe:
+        return lack
+    told = text("package.or-build", file=lack.remedy, flag=f"--{found.flag}",
+                repository=recipe.load(found.recipe).repository)  # fmt: skip
+    return lack._replace(details=(*lack.details, told))
