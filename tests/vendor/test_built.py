@@ -1,0 +1,161 @@
+"""Steps that build from sources: when they are wanted, what they replace, what is said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from provision.arguments import options, without_sources
+from provision.errors import PaddockError
+from provision.forms.dockerfile import dockerfile
+from provision.forms.script import script
+from provision.forms.wanted import Wanted
+from provision.paths import targets
+from provision.plan import Planned, plan
+from provision.stack import load, stack_file
+from provision.steps.base import Context, Sources
+from provision.steps.built import Built
+from provision.wheels import recipe
+from tests.conftest import Cli
+from tests.lab.vendor import wheels
+from tests.vendor.conftest import Make
+
+ADDRESS = "https://example.org/PaddleCustomDevice.git"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A folder with something in it."""
+    folder = tmp_path / "源 码"
+    folder.mkdir()
+    (folder / "file").write_text("1")
+    return folder
+
+
+def planned(context: Context) -> dict[str, Planned]:
+    return {one.name: one for one in plan(context)}
+
+
+def given(make: Make, sources: Path | str, **more: object) -> Context:
+    return make(sources={"plugin-source": Sources(str(sources))}, **more)
+
+
+def finish(context: Context) -> None:
+    """Leave what a build that has ended leaves."""
+    step = context.step("plugin/build")
+    folder = context.site.wheels / step.name
+    folder.mkdir(parents=True)
+    values = Built().values(step, context)
+    (folder / "order.json").write_text(str(values["order"]))
+
+
+def test_without_sources_they_are_skipped_and_the_error_tells_of_them(make: Make) -> None:
+    steps = planned(make())
+    assert [name for name, one in steps.items() if one.state == "skipped"] == [
+        "plugin/build",
+        "model/ops",
+    ]
+    assert "--ops-source" in steps["model/ops"].reason
+    lack = steps["plugin/install"].lack
+    assert lack and "--plugin-source" in lack.details[-1]
+    assert "PaddleCustomDevice.git" in lack.details[-1]
+
+
+def test_sources_take_the_place_of_the_wheel(make: Make, sources: Path) -> None:
+    context = given(make, sources)
+    wheels.plugin(context.deps or Path(), "npu")
+    steps = planned(context)
+    assert steps["plugin/install"].state == "skipped"
+    assert "plugin/build" in steps["plugin/install"].reason
+    build = steps["plugin/build"]
+    assert build.state == "pending" and str(sources) in build.reason
+    assert "--backend npu --source" in build.script and "--paddle 3.0.0" in build.script
+    assert "bash 2 /usr/local/Ascend" in build.script  # with the vendor's variables
+    done = subprocess.run(["sh", "-n"], input=build.script, text=True, check=False)
+    assert done.returncode == 0
+
+
+def test_a_wheel_that_was_built_stays_wanted_until_one_is_handed_out(
+    make: Make, sources: Path
+) -> None:
+    finish(given(make, sources))
+    asked, later = planned(given(make, sources)), planned(make())
+    assert later["plugin/install"].state == "skipped"
+    assert later["plugin/build"].key == asked["plugin/build"].key
+    wheels.plugin(make().deps or Path(), "npu")
+    handed = planned(make())
+    assert (handed["plugin/build"].state, handed["plugin/install"].state) == ("skipped", "pending")
+
+
+def test_other_sources_are_built_anew(make: Make, sources: Path) -> None:
+    before = planned(given(make, sources))["plugin/build"].key
+    (sources / "file").write_text("22")
+    assert planned(given(make, sources))["plugin/build"].key != before
+
+
+def test_an_address_is_taken_at_the_commit_that_the_release_names(make: Make) -> None:
+    context = given(make, ADDRESS, target="s60")
+    named = context.stack.releases["3.0.0"].plugin_ref
+    assert f"--ref {named}" in planned(context)["plugin/build"].script
+    other = make("s60", sources={"plugin-source": Sources(ADDRESS, "v9")})
+    assert "--ref v9" in planned(other)["plugin/build"].script
+    with pytest.raises(PaddockError) as caught:
+        plan(given(make, ADDRESS))  # for the 910B nobody has told it
+    assert caught.value.code == "flag-needs" and "--plugin-ref" in str(caught.value)
+
+
+def test_what_the_build_has_told_is_the_error(make: Make) -> None:
+    context = make()
+    step = context.step("plugin/build")
+    assert Built().failure(step, context) is None
+    folder = context.site.wheels / "plugin/build.new"
+    folder.mkdir(parents=True)
+    told = PaddockError("build-unready", ("no topscc",), backend="npu", count=1).to_json()
+    (folder / "answer.json").write_text(json.dumps(told))
+    error = Built().failure(step, context)
+    assert error and (error.code, error.status) == ("build-unready", 4)
+    assert error.details == ("no topscc",) and error.part("what") == told["what"]
+
+
+@pytest.mark.parametrize("target", targets())
+def test_every_recipe_is_there_and_no_form_has_these_steps(target: str) -> None:
+    stack = load(stack_file(target))
+    built = [step for step in stack.steps if step.kind == "built"]
+    for step in built:
+        one = recipe.load(step.recipe or "")
+        assert one.device == stack.device
+        assert bool(one.library) is bool(step.package)
+    wanted = Wanted(stack, stack_file(target).parent, stack.default_release)
+    for text in (script(wanted), dockerfile(wanted)):
+        assert not [step.name for step in built if step.name in text]
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ({"plugin_ref": "v1"}, "flag-needs"),
+        ({"plugin_source": "https://me:secret@example.org/x.git"}, "bad-option"),
+        ({"ops_source": "https://me:secret@example.org/x.git"}, "bad-option"),
+    ],
+)
+def test_bad_flags(home: Path, flags: dict[str, str], code: str) -> None:
+    with pytest.raises(PaddockError) as caught:
+        options("ascend910b", **flags)  # type: ignore[arg-type]
+    assert caught.value.code == code
+    assert "secret" not in str(caught.value)
+
+
+def test_in_a_container_they_are_refused(home: Path) -> None:
+    with pytest.raises(PaddockError) as caught:
+        without_sources(options("ascend910b", plugin_source="."))
+    assert "--in container" in str(caught.value)
+    without_sources(options("ascend910b"))
+
+
+def test_a_target_without_such_a_step_refuses_its_flag(cli: Cli) -> None:
+    done = cli("provision", "--target", "s60", "--ops-source", ".", "--dry-run")
+    assert done.returncode == 2
+    assert "--ops-source" in done.stderr and "s60" in done.stderr
