@@ -11,7 +11,9 @@ from provision.errors import PaddockError, unknown_name
 ACTIONS = ("up", "list", "reboot", "down")
 # What else the machine or its packages would have to be is settled there.
 _UNSET = (None, "", False, "host")  # the last is that of --in
-_PASSED = ("yes", "json", "dry_run", "undo", "from_", "only", "offline", "index_url", "jobs")
+_PASSED = (
+    "yes", "json", "dry_run", "undo", "from_", "only", "offline", "index_url", "jobs", "release",
+)  # fmt: skip
 
 
 def lab(action: str, target: str, variant: str) -> int:

@@ -101,11 +101,11 @@ def recipe(one: Kept, folder: Path) -> box.Recipe:
     return box.recipe(one.target, one.variant.removeprefix(HEALTHY), folder, mount)
 
 
-def prepare(machine: Machine, made: box.Recipe, one: Kept, folder: Path) -> None:
+def prepare(machine: Machine, made: box.Recipe, one: Kept, folder: Path, release: str = "") -> None:
     """Bring a machine that was started to the state that a person finds."""
     box.run_in(machine, made.script)
     if one.variant == BARE:
-        deps.fill(one.target, folder / "deps")
+        deps.fill(one.target, folder / "deps", release)
         machine.run(f"touch {bare.NEEDS_REBOOT}")
 
 

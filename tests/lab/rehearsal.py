@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from provision.errors import MACHINE
+from provision.stack import load, stack_file
 from provision.stream import say
 from provision.words import language, text
 from tests.lab import kept
 from tests.lab.machine import running
+from tests.lab.vendor import deps
 from tests.lab.vendor.bare import DEPS, Bare
 
 _PID = "/run/rehearsal.pid"
@@ -27,10 +29,12 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
     """Run `provision` with these flags there. Returns its exit status.
 
     A machine that `lab up` has started is used and stays; else one is made, and removed after.
+    Raises PaddockError `unknown-release`, before anything is made.
     """
     json = "--json" in flags
+    release = flags[flags.index("--release") + 1] if "--release" in flags else ""
     command = ["./paddock", "provision", "--target", target, "--deps", DEPS, *flags]
-    with _machine(target, json=json) as machine:
+    with _machine(target, release, json=json) as machine:
         said, status = _run(machine, command, json=json)
         if status == MACHINE and machine.awaits_reboot():
             _tell(text("rehearsal.reboot"), json=json)
@@ -42,21 +46,23 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _machine(target: str, *, json: bool) -> Iterator[Bare]:
+def _machine(target: str, release: str, *, json: bool) -> Iterator[Bare]:
     """The machine to rehearse on; what it is stands in the first lines."""
     one = kept.checked(target, kept.BARE)
+    load(stack_file(target)).release(release or None)
     if one in kept.machines():
         _tell(text("rehearsal.kept", target=target, name=one.name), json=json)
+        deps.fill(target, one.bare.deps, release)
         yield one.bare
         return
     _tell(text("rehearsal.fresh", target=target), json=json)
-    with _fresh(one) as machine:
+    with _fresh(one, release) as machine:
         yield machine
     _tell(text("rehearsal.removed", target=target), json=json)
 
 
 @contextlib.contextmanager
-def _fresh(one: kept.Kept) -> Iterator[Bare]:
+def _fresh(one: kept.Kept, release: str) -> Iterator[Bare]:
     """A machine of this run alone. Nothing interrupts its removal."""
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
         folder = Path(scratch)
@@ -64,7 +70,7 @@ def _fresh(one: kept.Kept) -> Iterator[Bare]:
         mark = kept.label(one.target, kept.REHEARSAL)
         with running(made.image, mark, *made.options) as machine:
             try:
-                kept.prepare(machine, made, one, folder)
+                kept.prepare(machine, made, one, folder, release)
                 yield Bare(machine.name, deps=folder / "deps")
             finally:
                 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

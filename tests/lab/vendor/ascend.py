@@ -92,13 +92,16 @@ echo "[INFO]PART package uninstalled successfully! Reboot needed for uninstallat
 """
 
 
-def write(folder: Path, driver: str = DRIVER, firmware: str = FIRMWARE) -> None:
-    """The packages that a release wants, under their vendors' names."""
+def write(
+    folder: Path, driver: str = DRIVER, firmware: str = FIRMWARE, cann: str = CANN, nnal: str = CANN
+) -> None:
+    """The packages that a release wants, under their vendors' names; of `nnal` "" for none."""
     driver_package(folder / f"Ascend-hdk-910b-npu-driver_{driver}_linux-x86-64.run", driver)
     firmware_package(folder / f"Ascend-hdk-910b-npu-firmware_{firmware}.run", firmware, driver)
-    toolkit_package(folder / f"Ascend-cann-toolkit_{CANN}_linux-x86_64.run")
-    kernels_package(folder / f"Ascend-cann-kernels-910b_{CANN}_linux-x86_64.run")
-    nnal_package(folder / f"Ascend-cann-nnal_{CANN}_linux-x86_64.run")
+    toolkit_package(folder / f"Ascend-cann-toolkit_{cann}_linux-x86_64.run", cann)
+    kernels_package(folder / f"Ascend-cann-kernels-910b_{cann}_linux-x86_64.run", cann)
+    if nnal:
+        nnal_package(folder / f"Ascend-cann-nnal_{nnal}_linux-x86_64.run", nnal)
 
 
 def driver_package(file: Path, version: str) -> Path:
@@ -134,43 +137,45 @@ def firmware_package(file: Path, version: str, driver: str) -> Path:
     return make(file, "ASCEND FIRMWARE RUN PACKAGE", fill)
 
 
-def toolkit_package(file: Path) -> Path:
+def toolkit_package(file: Path, version: str) -> Path:
     """CANN without operator kernels."""
 
     def fill(source: Path) -> None:
         root = source / "payload"
-        _files(root, lambda name: _is_cann(name) and not _is_kernel(name), {})
-        place = root / f"{files.TOOLKIT}/{CANN}/x86_64-linux/script/uninstall.sh"
-        _script(place, _REMOVE, "toolkit", CANN, f"/{files.TOOLKIT}")
+        _files(root, lambda name: _is_cann(name) and not _is_kernel(name),
+               {CANN: version})  # fmt: skip
+        place = root / f"{files.TOOLKIT}/{version}/x86_64-linux/script/uninstall.sh"
+        _script(place, _REMOVE, "toolkit", version, f"/{files.TOOLKIT}")
         end = 'say INFO "Ascend-cann-toolkit install success"\n'
-        _script(source / "install.sh", _HEAD + _COPY + end, "toolkit", CANN)
+        _script(source / "install.sh", _HEAD + _COPY + end, "toolkit", version)
 
     return make(file, "ASCEND_CANN_TOOLKIT", fill)
 
 
-def kernels_package(file: Path) -> Path:
+def kernels_package(file: Path, version: str) -> Path:
     """The operator kernels for the 910B: a toolkit has to be there."""
 
     def fill(source: Path) -> None:
-        _files(source / "payload", lambda name: _is_cann(name) and _is_kernel(name), {})
-        gone = f"rm -rf /{files.TOOLKIT}/{CANN}/opp_kernel; exit 0"
+        _files(source / "payload", lambda name: _is_cann(name) and _is_kernel(name),
+               {CANN: version})  # fmt: skip
+        gone = f"rm -rf /{files.TOOLKIT}/{version}/opp_kernel; exit 0"
         want = f'case " $* " in *" --uninstall "*) {gone} ;; esac\n'
-        want += f'[ -d /{files.TOOLKIT}/{CANN} ] || fail "no Ascend-cann-toolkit {CANN}"\n'
+        want += f'[ -d /{files.TOOLKIT}/{version} ] || fail "no Ascend-cann-toolkit {version}"\n'
         end = 'say INFO "Ascend-cann-kernels-910b install success"\n'
-        _script(source / "install.sh", _HEAD + want + _COPY + end, "kernels", CANN)
+        _script(source / "install.sh", _HEAD + want + _COPY + end, "kernels", version)
 
     return make(file, "ASCEND_CANN_KERNELS_910B", fill)
 
 
-def nnal_package(file: Path) -> Path:
+def nnal_package(file: Path, version: str) -> Path:
     """ATB, which wants the variables of a toolkit."""
 
     def fill(source: Path) -> None:
-        _files(source / "payload", _is_nnal, {})
+        _files(source / "payload", _is_nnal, {CANN: version})
         want = 'case " $* " in *" --uninstall "*) rm -rf /usr/local/Ascend/nnal; exit 0 ;; esac\n'
         want += '[ -d "$ASCEND_HOME_PATH" ] || fail "no ASCEND_HOME_PATH: source set_env.sh"\n'
         end = 'say INFO "Ascend-cann-nnal install success"\n'
-        _script(source / "install.sh", _HEAD + want + _COPY + end, "nnal", CANN)
+        _script(source / "install.sh", _HEAD + want + _COPY + end, "nnal", version)
 
     return make(file, "ASCEND_CANN_NNAL", fill)
 
@@ -192,19 +197,23 @@ def _is_kernel(name: str) -> bool:
 
 
 def _files(root: Path, wanted: Callable[[str], bool], versions: dict[str, str]) -> None:
-    """The healthy box's files of a part, with other versions in their texts."""
+    """The healthy box's files of a part, with other versions in their names and texts."""
     root.mkdir()
+
+    def place(name: str) -> Path:
+        path = root / _replaced(name, versions)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
     for name, text in files.FILES.items():
         if wanted(name):
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(_replaced(text, versions))
+            place(name).write_text(_replaced(text, versions))
     for name, target in files.LINKS.items():
         if wanted(name):
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).symlink_to(target)
+            place(name).symlink_to(_replaced(target, versions))
     for name, functions in files.LIBRARIES.items():
         if wanted(name):
-            library(root / name, functions)
+            library(place(name), functions)
 
 
 def _script(file: Path, text: str, part: str, version: str, places: str = "") -> None:

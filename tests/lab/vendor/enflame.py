@@ -54,9 +54,9 @@ say "Install Finished. 1 installed.  100%   MD5 checksums are OK.  100%"
 """
 
 
-def rider(folder: Path) -> Path:
+def rider(folder: Path, version: str = RIDER, driver: str = DRIVER) -> Path:
     """TopsRider with the driver and the whole stack."""
-    return _installer(folder / f"TopsRider_i3x_{RIDER}_deb_amd64.run", DRIVER, DEBS)
+    return _installer(folder / f"TopsRider_i3x_{version}_deb_amd64.run", driver, DEBS)
 
 
 def platform(folder: Path) -> Path:
