@@ -1,9 +1,8 @@
-"""The numbers of lines. Only a few are ever shown, so a big log is not counted on the way."""
+"""The numbers of lines. Only a few are ever shown, so not each window of a big log is counted."""
 
 from __future__ import annotations
 
 import fcntl
-import functools
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -12,28 +11,34 @@ from pathlib import Path
 from checks.logs.telling import Spot
 from checks.logs.window import Window
 
-BIG = 1 << 23  # bytes: from here on counting afterwards, and by `wc`, is faster
+BIG = 1 << 23  # bytes: from here on `wc` counts, which is faster
 PIPED = 2  # times the work is a byte that `wc` gets through a pipe, against one of a file
+_ASIDE = ThreadPoolExecutor(1)  # waits for `wc`
 
 
 class Counted:
     """The lines before each window of one log.
 
-    They are counted as the windows pass by. In a file that is read as it lies on the disk counting
-    stops at BIG; what is asked for beyond is counted there once more, up to the place.
+    They are counted as the windows pass by. Of a file that is read as it lies on the disk, what
+    follows BIG is counted at once in a process of its own, while the search goes on: what is found
+    is mostly found at the end.
     """
 
     def __init__(self, path: str | None) -> None:
         self._path = path
         self._known = {0: 0}
         self._before = 0
+        self._rest: _Rest | None = None
 
     def pass_by(self, window: Window) -> None:
         """Note the lines before this window."""
-        if self._path is not None and window.offset > BIG:
+        if self._rest:
             return
         self._known[window.offset] = self._before
-        self._before += window.lines_to(window.stop)
+        if self._path is not None and window.offset > BIG:
+            self._rest = _Rest(Path(self._path), window.offset)
+        else:
+            self._before += window.lines_to(window.stop)
 
     def number(self, spot: Spot) -> int:
         """The number of a line; the first is 1."""
@@ -42,24 +47,30 @@ class Counted:
         return self._known[spot.offset] + spot.lines + 1
 
     def _count(self, offset: int) -> int:
-        """The lines before an offset, from the nearest one that is known."""
+        """The lines before an offset: from the nearest one that is known, or from behind."""
         begin = max(known for known in self._known if known <= offset)
-        path, lines = Path(str(self._path)), None
-        size = path.stat().st_size
-        if (size - begin) + (size - offset) < PIPED * (offset - begin):
-            lines = _from_behind(path, begin, offset)
+        path, rest, lines = Path(str(self._path)), self._rest, None
+        if rest and path.stat().st_size - offset < PIPED * (offset - begin):
+            begin, lines = rest.begin, rest.up_to(offset)
         return self._known[begin] + (_between(path, begin, offset) if lines is None else lines)
 
 
-def _from_behind(path: Path, begin: int, end: int) -> int | None:
-    """How many lines end between two places: those behind the one less those behind the other.
+class _Rest:
+    """The lines of a file behind a place, which are counted from now on."""
 
-    None where the file changed its size meanwhile, so that this need not be so.
-    """
-    size = path.stat().st_size
-    with ThreadPoolExecutor(2) as pool:
-        more, less = pool.map(functools.partial(_behind, path), (begin, end))
-    return more - less if path.stat().st_size == size else None
+    def __init__(self, path: Path, begin: int) -> None:
+        self.begin = begin
+        self._path = path
+        self._found = _ASIDE.submit(lambda: (path.stat().st_size, _behind(path, begin)))
+
+    def up_to(self, end: int) -> int | None:
+        """How many end between that place and another: those behind it less those behind this.
+
+        None where the file changed its size meanwhile, so that this need not be so.
+        """
+        size, lines = self._found.result()
+        found = lines - _behind(self._path, end)
+        return found if self._path.stat().st_size == size else None
 
 
 def _behind(path: Path, begin: int) -> int:

@@ -132,7 +132,7 @@ def test_both_ways_to_count_lines_agree(tmp_path: Path, place: float) -> None:
     begin, end = 1000, int(len(text) * place)
     expected = text.count("\n", begin, end)
     assert lines._between(path, begin, end) == expected
-    assert lines._from_behind(path, begin, end) == expected
+    assert lines._Rest(path, begin).up_to(end) == expected
 
 
 def test_a_log_that_grows_is_not_counted_from_behind(
@@ -147,4 +147,4 @@ def test_a_log_that_grows_is_not_counted_from_behind(
         return 0
 
     monkeypatch.setattr(lines, "_behind", grows)
-    assert lines._from_behind(path, 0, 1000) is None
+    assert lines._Rest(path, 0).up_to(1000) is None
