@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provision import engine
+from provision import engine, stream
 from provision.console import consent, show, show_json
 from provision.distributions import wheel_name
 from provision.errors import unknown_name
@@ -41,11 +43,15 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     from checks import build_recipe
 
     began = time.monotonic()
-    say = (lambda line="": None) if json else show
+    say = _teller(json=json)
+    if order.why:
+        say(order.why)
     if order.place == "container":
         from checks import build_container
 
-        return _told(build_container.build(order, image, say), json=json)
+        return _told(
+            build_container.build(order, image, say, lambda: progress(json=json)), json=json
+        )
     from checks.wheels.built import papers_of_recipe
 
     made = build_recipe.build(order, say, lambda: progress(json=json))
@@ -54,10 +60,15 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
-    say(_line(facts))
+    show(_line(facts))
     for line in (*build_recipe.lines(made, began), *papers.lines()):
         say(line)
     return 0
+
+
+def _teller(*, json: bool) -> Callable[[str], None]:
+    """Tells a person what should be known; with --json beside the document, as progress is."""
+    return functools.partial(stream.say, sys.stderr) if json else show
 
 
 def _told(facts: dict[str, object], *, json: bool) -> int:
@@ -73,7 +84,7 @@ def matrix(orders: Sequence[Order], *, json: bool) -> int:
     """Build and run a wheel with each release; print the table. What does not load is no error."""
     from checks import build_matrix
 
-    say = (lambda line="": None) if json else show
+    say = _teller(json=json)
     made, found = build_matrix.cells(orders, say, lambda: progress(json=json))
     if json:
         show_json(build_matrix.as_json(made, found))

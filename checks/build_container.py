@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,25 @@ from provision.container.settings import certificates, on_this_machine, private
 from provision.errors import STATUS, PaddockError
 from provision.network import Network
 from provision.paths import ROOT, cache_dir, data_dir
+from provision.progress import Progress
 from provision.stack import Stack, stack_file
 from provision.stack import load as load_stack
 from provision.wheels import recipe
 from provision.wheels.order import Order
+from provision.words import text
 
 
-def build(order: Order, image: str, say: Say) -> dict[str, Any]:
+def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) -> dict[str, Any]:
     """Build in a container of an image, which is removed again; what `--json` tells of the wheel.
 
     The image has git, a Python from 3.10 on, a compiler, and the vendor's SDK; the host's driver
     is shown to it. Raises PaddockError: what the engine says, and what the tool says in there.
     """
     order.checked()
-    wanted = images.reference(image or _usual(order))
-    client = engine.connect()
-    name, _ = images.obtain(client, wanted, lambda line: None)
+    try:
+        client, name = _begin(order, image, say, progress)
+    except PaddockError as error:
+        raise _or_here(error) from None
     home = cache_dir() / "containers" / name.removeprefix("sha256:")[:12]
     home.mkdir(parents=True, exist_ok=True)
     status, out = _run(client, name, order, home, say)
@@ -41,16 +45,49 @@ def build(order: Order, image: str, say: Say) -> dict[str, Any]:
     return _taken(document["wheels"][0])
 
 
+def _begin(order: Order, image: str, say: Say, progress: Callable[[], Progress]) -> tuple[Any, str]:
+    """The engine, and the ID of the image, which is pulled where it is not here."""
+    wanted = images.reference(image or usual(order))
+    client = engine.connect()
+    say(text("place.image", image=wanted.exact))
+    if images.find(client, wanted):
+        return client, images.obtain(client, wanted, lambda line: None)[0]
+    if order.network.offline:
+        raise PaddockError("image-offline", image=wanted.exact)
+    step, began = "image/pull", time.monotonic()
+    with progress() as shown:
+        shown.started(step)
+        try:
+            found = images.obtain(client, wanted, lambda line: shown.line(step, line))
+        except BaseException:
+            shown.failed(step)
+            raise
+        shown.finished(step, time.monotonic() - began)
+    return client, found[0]
+
+
+def _or_here(error: PaddockError) -> PaddockError:
+    """The same error, with the way to do without a container."""
+    return PaddockError(error.code, (*error.details, text("place.or-venv")), **error.values)
+
+
 def _stack(order: Order) -> Stack | None:
     """The stack of the backend's target."""
     target = recipe.load(order.backend).target
     return load_stack(stack_file(target)) if target else None
 
 
-def _usual(order: Order) -> str:
-    """The image of the backend's target. Raises PaddockError `flag-needs` where none is known."""
-    stack = _stack(order)
-    base = stack.image.bases.get(stack.default_release) if stack and stack.image else None
+def usual(order: Order) -> str:
+    """The image of the backend's target, of the release that belongs to the sources where there is
+    one. Raises PaddockError `flag-needs` where none is known.
+    """
+    stack, known = _stack(order), recipe.load(order.backend)
+    ref = order.ref or known.ref
+    releases = [order.paddle, *(one for pair in known.pairs if pair.ref == ref
+                                for one in pair.paddle)]  # fmt: skip
+    bases = stack.image.bases if stack and stack.image else {}
+    usual = [stack.default_release] if stack else []
+    base = next((bases[one] for one in (*releases, *usual) if one in bases), None)
     if not base:
         raise PaddockError("flag-needs", one="--in container", other="--image NAME")
     return base.replace("{machine}", os.uname().machine)
@@ -180,4 +217,4 @@ def _taken(wheel: dict[str, Any]) -> dict[str, Any]:
     shutil.copytree(found.parent, draft)
     shutil.rmtree(place, ignore_errors=True)
     draft.rename(place)
-    return {**wheel, "path": str(place / found.name)}
+    return {**wheel, "path": str(place / found.name), "place": "container"}

@@ -47,12 +47,12 @@ def _refuse(orders: Sequence[Order]) -> None:
     if not all(releases) or len(set(releases)) < len(releases):
         value, wanted = ",".join(releases), text("wanted.matrix")
         raise PaddockError("bad-option", option="--paddle", value=value, wanted=wanted)
-    if orders[0].place != "venv":
-        raise PaddockError("flags-apart", one="--matrix", other="--in host")
     from provision.wheels.recipe import load
 
     if load(orders[0].backend).pieces or not load(orders[0].backend).library:
         raise PaddockError("flag-needs", one="--matrix", other="--backend custom_cpu")
+    if orders[0].place != "venv":
+        raise PaddockError("flags-apart", one="--matrix", other=f"--in {orders[0].place}")
 
 
 def _cell(wheel: Built, other: Built) -> Cell:

@@ -140,4 +140,5 @@ def as_json(made: Built) -> dict[str, object]:
         "warnings": made.record.warnings, "seconds": made.record.seconds,
         "trial": made.trial.verdict if made.trial else None,
         "said": made.trial.line if made.trial else None, "log": made.record.log,
+        "place": "venv" if made.work.python.env else "host",
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,19 +14,25 @@ from provision.network import Network, hidden
 from provision.symptoms import classify
 
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
-_NETWORK = ("no-network", "bad-certificate")
+UNREACHED = ("no-network", "bad-certificate", "offline-missing")
+# Said where a server gives no commit but the tips of its branches, or no part of a history: those
+# before version 2 of git's protocol without uploadpack.allowReachableSHA1InWant, and plain files.
+_WHOLE_ONLY = re.compile(r"unadvertised object|shallow capabilities")
 
 
-def git(folder: Path | None, *arguments: str | Path, network: Network | None = None) -> Answer:
+def git(
+    folder: Path | None, *arguments: str | Path, network: Network | None = None,
+    limit: float = LIMIT,
+) -> Answer:  # fmt: skip
     """Run git in a folder; it asks nobody for a password. Raises PaddockError `source-missing`.
 
-    Only with a network it may take long: then it does not outlive this process.
+    Only with a network it may take long: then it ends after `limit` seconds, and with this process.
     """
     argv = ["git", *(["-C", str(folder)] if folder else []), *arguments]
     quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         if network:
-            return run(argv, LIMIT, {**os.environ, **network.environment(), **quiet})
+            return run(argv, limit, {**os.environ, **network.environment(), **quiet})
         done = subprocess.run(
             argv, env={**os.environ, **quiet}, stdin=subprocess.DEVNULL, capture_output=True,
             encoding="utf-8", errors="replace", check=False,
@@ -42,14 +49,74 @@ def must(
     answer = git(folder, *arguments, network=network)
     if answer.status == 0:
         return answer.out.strip()
+    raise failed(source, folder, answer)
+
+
+def failed(source: str, folder: Path | None, answer: Answer) -> PaddockError:
+    """The error `source-missing`, or of the network, with git's words."""
     lines = answer.lines[-5:]
     code = classify(lines)
-    reason = next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1:] or "?")
-    raise PaddockError(
-        code if code in _NETWORK else "source-missing", tuple(lines), source=hidden(source),
-        reason=str(reason).removeprefix("fatal: "), step="source", path=folder or "",
-        status=answer.status, log="-", remedy="git",
+    return PaddockError(
+        code if code in UNREACHED else "source-missing", tuple(lines), source=hidden(source),
+        reason=reason(answer), step="source", path=folder or "", status=answer.status, log="-",
+        remedy="git",
     )  # fmt: skip
+
+
+def reason(answer: Answer) -> str:
+    """Why git failed, in one line."""
+    if answer.status is None:
+        return "no end in time"
+    lines = answer.lines[-5:]
+    said = [one for one in lines if one.startswith(("fatal:", "error:"))] + lines[-1:]
+    return said[0].removeprefix("fatal: ") if said else f"exit status {answer.status}"
+
+
+def begin(folder: Path, *how: str) -> Answer:
+    """An empty repository, or the one that is there made sound."""
+    made = git(None, "init", "--quiet", *how, folder)
+    # Links as text files would break the build without a word, whatever the user's own setting.
+    return made if made.status != 0 else git(folder, "config", "core.symlinks", "true")
+
+
+def is_at(folder: Path, commit: str) -> bool:
+    """Whether a repository has its top here and this commit checked out."""
+    return (folder / ".git").exists() and commit_of(folder, "HEAD") == commit
+
+
+def has(folder: Path, commit: str) -> bool:
+    """Whether a commit is in the repository that has its top here."""
+    found = git(folder, "cat-file", "-e", f"{commit}^{{commit}}")
+    return (folder / ".git").exists() and found.status == 0
+
+
+def take(folder: Path, url: str, commit: str, network: Network) -> Answer:
+    """Fetch one commit alone, also one on no branch, from an address that becomes `origin`.
+
+    Where the server does not give that, all its branches and tags are fetched.
+    """
+    git(folder, "remote", "remove", "origin")
+    git(folder, "remote", "add", "origin", url)
+    if has(folder, commit):
+        return Answer(0, "", "")
+    # A pack is there as a whole or not at all; single objects would let a killed fetch look done.
+    fetch = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--update-shallow")
+    answer = git(folder, *fetch, "--depth", "1", "origin", commit, network=network)
+    if not _WHOLE_ONLY.search(answer.err):
+        return answer
+    store = Path(git(folder, "rev-parse", "--absolute-git-dir").out.strip())
+    more = ["--unshallow"] if (store / "shallow").is_file() else []
+    refs = ("+refs/heads/*:refs/origin/*", "+refs/tags/*:refs/tags/*")
+    answer = git(folder, *fetch, *more, "origin", *refs, network=network)
+    is_gone = answer.status == 0 and not has(folder, commit)
+    return Answer(1, "", f"fatal: not our ref {commit}") if is_gone else answer
+
+
+def tidy(store: Path) -> None:
+    """Remove what a killed git has left where it stores things; nobody else is at work there."""
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*"):
+        for path in store.glob(pattern):
+            path.unlink()
 
 
 def is_repository(path: Path) -> bool:

@@ -13,19 +13,22 @@ from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import Network
 from provision.site import Site
-from provision.wheels import python, source
+from provision.wheels import places, python, source
+from provision.wheels.places import PLACES
 from provision.wheels.recipe import Recipe, load, names
 from provision.wheels.work import Work
 from provision.words import text
 
 _RELEASE = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.(post|dev)\d+)?(\+[a-z0-9.]+)?")
 _PYTHON = re.compile(r"3\.\d{1,2}|.*/.*")
-PLACES = ("venv", "host", "container")
 
 
 @dataclass(frozen=True)
 class Order:
-    """A build as it was asked for. `place` is one of PLACES; `jobs` None: as many as fit."""
+    """A build as it was asked for. `place` is one of PLACES; `jobs` None: as many as fit.
+
+    `why` is what a person should know about the place, "" for nothing.
+    """
 
     backend: str
     source: str = ""
@@ -35,6 +38,7 @@ class Order:
     place: str = "venv"
     jobs: int | None = None
     network: Network = field(default_factory=Network)
+    why: str = ""
 
     @property
     def site(self) -> Site:
@@ -42,7 +46,9 @@ class Order:
         return Site(self.backend)
 
     def checked(self) -> Order:
-        """The same. Raises PaddockError `bad-option` for values that nothing can come of."""
+        """The same. Raises PaddockError `bad-option` for values that nothing can come of, and
+        `build-machine` where the backend exists for other processors.
+        """
         for option, value, pattern, wanted in (
             ("--paddle", self.paddle, _RELEASE, "wanted.release"),
             ("--python", self.python, _PYTHON, "wanted.python"),
@@ -50,24 +56,24 @@ class Order:
         ):
             if value and not pattern.fullmatch(value):
                 raise PaddockError("bad-option", option=option, value=value, wanted=text(wanted))
+        machine, machines = os.uname().machine, load(self.backend).machines
+        if machine not in machines:
+            raise PaddockError("build-machine", backend=self.backend, machine=machine,
+                               machines=", ".join(machines))  # fmt: skip
         return self
 
 
 def work(order: Order) -> Work:
     """The build on this machine; nothing was changed yet.
 
-    Raises PaddockError `unknown-backend`, `build-machine`, `no-python`, `source-*`.
+    Raises PaddockError `unknown-backend`, `no-python`, `source-*`.
     """
     recipe = load(order.backend)
-    machine = os.uname().machine
-    if machine not in recipe.machines:
-        raise PaddockError("build-machine", backend=recipe.backend, machine=machine,
-                           machines=", ".join(recipe.machines))  # fmt: skip
     chosen = python.choose(recipe, order.python, order.paddle, host=order.place == "host")
     if order.place == "host" and recipe.paddle:
         chosen = _with_its_paddle(chosen, order.paddle)
     found = source.find(recipe, order.source, order.ref, order.network)
-    return Work(recipe, found, chosen, machine, _root(recipe, found))
+    return Work(recipe, found, chosen, os.uname().machine, _root(recipe, found))
 
 
 def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
@@ -98,12 +104,13 @@ def orders(
         return []
     if chosen.release:
         raise PaddockError("flags-apart", one="--release", other=f"--backend {backend}")
-    if own["image"] and own["in"] != "container":
+    place = places.choose(load(backend), own["in"], own["image"], own["python"])
+    if own["image"] and place.name != "container":
         raise PaddockError("flag-needs", one="--image", other="--in container")
     releases = own["paddle"].split(",") if matrix else [own["paddle"]]
     asked = chosen.jobs if is_counted else None
     return [
-        Order(backend, own["source"], own["ref"], own["python"], one.strip(), own["in"] or "venv",
-              asked, chosen.network).checked()
+        Order(backend, own["source"], own["ref"], own["python"], one.strip(), place.name, asked,
+              chosen.network, place.why).checked()
         for one in releases
     ]  # fmt: skip

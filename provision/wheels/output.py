@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from provision.amounts import duration
 from provision.words import text
 
-_NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
+# Of ninja `[3/17]`, of make `[ 17%]`, without a number of files.
+_COUNT = re.compile(r"^\[ *(\d+)(?:/(\d+)|%)\]")
 # gcc, clang, ld, cmake, Python; each with the word in its usual place. What ninja adds is a command
 # of thousands of characters.
 _ERROR = re.compile(
@@ -41,8 +42,8 @@ class Watch:
 
     def line(self, line: str) -> None:
         """One line of output."""
-        if count := _NINJA.match(line):
-            self.done, self.total = int(count[1]), int(count[2])
+        if count := _COUNT.match(line):
+            self.done, self.total = int(count[1]), int(count[2] or 100)
             self.show(self.progress())
         self.warnings += bool(_WARNING.search(line))
         self.is_memory = self.is_memory or bool(_MEMORY.search(line))
@@ -50,7 +51,7 @@ class Watch:
             self.error.append(line)
 
     def progress(self) -> str:
-        """`123/342, 2 min left`: by the time that each has taken so far."""
+        """`123/342, 2 min left`: by the time that each has taken so far; of make in percent."""
         if not self.done or self.done == self.total:
             return f"{self.done}/{self.total}"
         left = (time.monotonic() - self._began) / self.done * (self.total - self.done)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,21 +20,24 @@ from provision.words import text
 _LIMIT = 30.0  # seconds
 
 
-def problems(work: Work, facts: Facts, missing: list[Module]) -> list[str]:
-    """What has to be done before this build can succeed, a line each."""
-    found = list(_modules(work, missing))
+def problems(work: Work, facts: Facts, missing: list[Module], said: str) -> list[str]:
+    """What has to be done before this build can succeed, a line each.
+
+    `said` is why the missing submodules could not be had, "" where nobody has tried.
+    """
+    found = list(_modules(work, missing, said))
     for check in CHECKS:
         found += check(work, facts)
     return found
 
 
-def _modules(work: Work, missing: list[Module]) -> Iterator[str]:
+def _modules(work: Work, missing: list[Module], said: str) -> Iterator[str]:
     if not missing:
         return
     names = ", ".join(one.path for one in missing)
     history = work.source.kind in ("repository", "remote")
     yield text("unready.modules" if history else "unready.modules-archive", names=names,
-               commands=" ".join(_first(missing)), source=work.source.origin)  # fmt: skip
+               commands=" ".join(_first(missing)), reason=said or "-")  # fmt: skip
 
 
 def _first(missing: list[Module]) -> list[str]:
@@ -58,7 +62,7 @@ def _history(work: Work, _: Facts) -> Iterator[str]:
 
 def _pieces(work: Work, _: Facts) -> Iterator[str]:
     """What the vendor's SDK lacks, or what of it does not load."""
-    for piece in work.recipe.pieces:
+    for piece in work.recipe.handed_out():
         if not piece.applies(work.folder, work.known):
             continue
         path = piece.found(work.known)
@@ -69,6 +73,13 @@ def _pieces(work: Work, _: Facts) -> Iterator[str]:
             yield text("unready.piece-says", path=path, pattern=piece.says)
         elif piece.loads and (reason := _unloadable(path, work)):
             yield text("unready.piece-loads", path=path, reason=reason)
+
+
+def _programs(work: Work, _: Facts) -> Iterator[str]:
+    """What the sources call and the environment does not bring."""
+    for program in work.recipe.programs:
+        if program.applies(work.folder, work.known) and not shutil.which(program.name):
+            yield text("unready.program", name=program.name)
 
 
 def _content(path: Path) -> str:
@@ -91,7 +102,7 @@ def _unloadable(path: Path, work: Work) -> str:
     return answer.lines[-1].removeprefix("OSError: ") if answer.lines else f"{answer.status}"
 
 
-CHECKS: Final[tuple[Check, ...]] = (_links, _history, _pieces, *tools.CHECKS)
+CHECKS: Final[tuple[Check, ...]] = (_links, _history, _programs, _pieces, *tools.CHECKS)
 
 
 def notes(work: Work) -> Iterator[str]:

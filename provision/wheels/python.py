@@ -60,6 +60,16 @@ class Python(msgspec.Struct, frozen=True):
         lock = IMAGES / "loopback" / "locks" / self.paddle / "framework.txt"
         return lock if self.paddle and lock.is_file() else None
 
+    @property
+    def locks(self) -> list[Path]:
+        """What the environment is made of by hash: the Paddle and the tools, or the tools alone."""
+        return [self.lock, self.lock.with_name("build.txt")] if self.lock else [TOOLS]
+
+    @property
+    def loose(self) -> list[str]:
+        """What it is made of on the word of the package index."""
+        return [f"paddlepaddle=={self.paddle}", "numpy<2"] if self.paddle and not self.lock else []
+
 
 class Facts(msgspec.Struct, frozen=True):
     """What an environment says of itself; "" for what is not there.

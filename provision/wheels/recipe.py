@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,9 +48,12 @@ class Row(Table, frozen=True):
 
     def applies(self, folder: Path, known: Mapping[str, str]) -> bool:
         """Whether the row counts for these sources on this machine."""
+        return (self.when is None or self.when.holds(folder)) and self.applies_here(known)
+
+    def applies_here(self, known: Mapping[str, str]) -> bool:
+        """Whether the row counts on this machine, for the sources that it is meant for."""
         return (
-            (self.when is None or self.when.holds(folder))
-            and self.machine in ("", known["machine"])
+            self.machine in ("", known["machine"])
             and not (self.with_ and not Path(self.with_.format_map(known)).exists())
             and not (self.without and Path(self.without.format_map(known)).exists())
         )
@@ -62,11 +66,31 @@ class Value(Row, frozen=True, kw_only=True):
     value: str
 
 
+class Tag(Table, frozen=True):
+    """The name by which sources check out a submodule: group 1 of `pattern` in one of their files.
+
+    A submodule that is fetched at its commit alone does not know its tags.
+    """
+
+    file: str
+    pattern: str
+
+    def name(self, root: Path) -> str:
+        """The tag that these sources ask for; "" where they do not."""
+        try:
+            content = (root / self.file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        found = re.search(self.pattern, content, re.MULTILINE)
+        return found[1] if found else ""
+
+
 class Module(Row, frozen=True, kw_only=True):
     """Sources that come as a submodule of git: a file of it, `sign`, shows that it is there."""
 
     path: str
     sign: str = ""
+    tag: Tag | None = None
 
     def there(self, root: Path) -> bool:
         """Whether it is checked out below this folder."""
@@ -74,6 +98,12 @@ class Module(Row, frozen=True, kw_only=True):
         if self.sign:
             return (place / self.sign).exists()
         return place.is_dir() and any(place.iterdir())
+
+
+class Program(Row, frozen=True, kw_only=True):
+    """A program that the sources call; where it is missing they fail, some after minutes."""
+
+    name: str
 
 
 class Piece(Row, frozen=True, kw_only=True):
@@ -95,6 +125,14 @@ class Piece(Row, frozen=True, kw_only=True):
         """The first of its places where it is."""
         places = (Path(place.format_map(known)) for place in self.any)
         return next((place for place in places if place.exists()), None)
+
+
+class Headers(Row, frozen=True, kw_only=True):
+    """Headers of the vendor's that the sources include, and the folders in which they look."""
+
+    names: list[str]
+    folders: list[str]
+    vendor: str
 
 
 class Pair(Table, frozen=True):
@@ -119,6 +157,7 @@ class Recipe(Table, frozen=True, kw_only=True):
     `memory` is what one compiler takes and `disk` what the build tree takes, both in MiB. `paddle`
     is the release to build for where none is asked for; "" where none is needed. `libraries` are
     folders from which the vendor's libraries are loaded, `origin` those beside the built library.
+    `place` is where it is built unless somebody chooses; `target` whose image it is built in.
     """
 
     schema: Literal[1]
@@ -139,6 +178,7 @@ class Recipe(Table, frozen=True, kw_only=True):
     paddle: str = ""
     library: str = ""
     target: str = ""
+    place: Literal["venv", "container"] = "venv"
     libraries: list[str] = msgspec.field(default_factory=list)
     origin: list[str] = msgspec.field(default_factory=list)
     roots: dict[Name, Root] = msgspec.field(default_factory=dict)
@@ -146,8 +186,18 @@ class Recipe(Table, frozen=True, kw_only=True):
     settings: list[Value] = msgspec.field(default_factory=list)
     variables: list[Value] = msgspec.field(default_factory=list)
     modules: list[Module] = msgspec.field(default_factory=list)
+    programs: list[Program] = msgspec.field(default_factory=list)
     pieces: list[Piece] = msgspec.field(default_factory=list)
+    headers: list[Headers] = msgspec.field(default_factory=list)
     pairs: list[Pair] = msgspec.field(default_factory=list)
+
+    def handed_out(self) -> list[Piece]:
+        """All that only the vendor has: the pieces, and each header as one."""
+        return [*self.pieces, *(
+            Piece(name=name, any=[f"{folder}/{name}" for folder in row.folders], vendor=row.vendor,
+                  when=row.when, machine=row.machine, with_=row.with_, without=row.without)
+            for row in self.headers for name in row.names
+        )]  # fmt: skip
 
     def places(self) -> dict[str, str]:
         """The vendor's folders by name, as the variables in force have them."""
@@ -165,13 +215,14 @@ def load(backend: str) -> Recipe:
     """The recipe of a backend. Raises PaddockError `unknown-backend`, `stack-*`."""
     if backend not in names():
         raise unknown_name("unknown-backend", backend, names())
-    parts = (Value, Module, Piece, Pair, Root, Condition)
+    parts = (Value, Module, Tag, Program, Piece, Headers, Pair, Root, Condition)
     return read(FOLDER / f"{backend}.toml", Recipe, *parts)
 
 
 def of_target(target: str) -> str | None:
     """The backend whose recipe builds the plugin of a target; None where there is none."""
-    return next((name for name in names() if load(name).target == target), None)
+    found = ((name, load(name)) for name in names())
+    return next((name for name, one in found if one.target == target and one.library), None)
 
 
 def filled(rows: list[Value], folder: Path, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:

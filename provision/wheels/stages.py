@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from provision.errors import PaddockError
 from provision.network import Network
 from provision.orphans import MARK
 from provision.paths import cache_dir
@@ -16,6 +17,8 @@ from provision.process import Outcome, Processes, Stopped
 from provision.progress import Progress
 from provision.render import render
 from provision.run import Settings
+from provision.symptoms import classify
+from provision.wheels.work import Work
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,16 @@ class Stages:
         else:
             self.progress.finished(name, time.monotonic() - began)
         return outcome
+
+    def error(
+        self, name: str, outcome: Outcome, work: Work, lines: tuple[str, ...] = (), code: str = ""
+    ) -> PaddockError:
+        """The error of a stage that failed; its last lines tell which, where nothing else did."""
+        return PaddockError(
+            code or classify(outcome.tail), lines or outcome.tail, status=outcome.status,
+            step=f"{work.recipe.backend}/{name}", log=self.log(name), path=work.build, remedy="g++",
+            memory=work.recipe.memory,
+        )  # fmt: skip
 
     def log(self, name: str) -> Path:
         """Where the output of a stage is kept."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-import shutil
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from provision.facts.command import run
 from provision.facts.compilers import compiler
 from provision.paths import cache_dir, data_dir
 from provision.versions import compare
+from provision.wheels import ccache
 from provision.wheels.python import Facts, Python
 from provision.wheels.recipe import Recipe, filled
 from provision.wheels.source import Source
@@ -22,7 +20,6 @@ from provision.wheels.source import Source
 # From here on the C API is in libphi_core.so, and gcc on Debian drops libpaddle.so, of which it
 # then sees no use, from what the plugin asks for: PD_RegisterPhiKernel is not found at run time.
 _LINKED_SINCE = "3.1"
-_LIMIT = 30.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -63,10 +60,15 @@ class Work:
 
     @property
     def known(self) -> dict[str, str]:
-        """What the rows of the recipe may name."""
+        """What the rows of the recipe may name.
+
+        The release is written as `3.0.0-b2`, another form of the same for packaging: Paddle's
+        version.cmake computes with its first three numbers.
+        """
         commit = (self.source.commit or self.source.identity)[:7]
         return {**self.recipe.places(), "machine": self.machine, "folder": str(self.folder),
-                "python_version": self.python.version, "paddle": self.python.paddle,
+                "python_version": self.python.version,
+                "paddle": re.sub(r"(?<=\d)(?=(a|b|rc)\d)", "-", self.python.paddle),
                 "origin": str(self._given / self.recipe.folder),
                 "commit7": commit}  # fmt: skip
 
@@ -78,16 +80,11 @@ class Work:
 
     def variables(self, paddle: str) -> list[tuple[str, str]]:
         """The variables of the environment, given the folder of Paddle."""
-        rows = dict(filled(self.recipe.variables, self.folder, self.known))
+        rows = {"CMAKE_GENERATOR": "Ninja"}
+        rows |= dict(filled(self.recipe.variables, self.folder, self.known))
         if paddle:
             rows["PADDLE_CUSTOM_PATH"] = paddle
-        if ccache():
-            rows |= {
-                "CCACHE_BASEDIR": str(cache_dir()), "CCACHE_NOHASHDIR": "1",
-                "CCACHE_COMPILERCHECK": "content",
-                "CCACHE_DIR": os.environ.get("CCACHE_DIR") or str(cache_dir() / "ccache"),
-            }  # fmt: skip
-        return list(rows.items())
+        return list((rows | (ccache.variables() if ccache.ccache().used else {})).items())
 
     def libraries(self) -> str:
         """The vendor's folders from which libraries are loaded, as a path of the loader."""
@@ -108,7 +105,7 @@ class Work:
         linked = is_linked(self.python.paddle or facts.release)
         flags = [os.environ.get("LDFLAGS", ""), "-Wl,--no-as-needed" if linked else ""]
         found["CMAKE_SHARED_LINKER_FLAGS"] = " ".join(filter(None, flags))
-        launcher = "ccache" if ccache() else ""
+        launcher = "ccache" if ccache.ccache().used else ""
         found |= {f"CMAKE_{name}_COMPILER_LAUNCHER": launcher for name in ("C", "CXX")}
         return list((found | dict(filled(self.recipe.settings, self.folder, self.known))).items())
 
@@ -129,16 +126,6 @@ class Work:
 def is_linked(paddle: str) -> bool:
     """Whether the plugin has to be told to keep libpaddle.so among what it needs."""
     return bool(paddle) and compare(paddle, _LINKED_SINCE) in (0, 1)
-
-
-@functools.cache
-def ccache() -> str | None:
-    """The cache of compiled files, where it is installed and starts: one that does not is left out.
-
-    What is damaged in its folder it notices by itself, and compiles anew.
-    """
-    found = shutil.which("ccache")
-    return found if found and run([found, "--version"], _LIMIT).status == 0 else None
 
 
 def compiler_witness() -> str:

@@ -1,4 +1,4 @@
-"""`build-ops --in container`, for real: a fresh Debian with Python and git."""
+"""`build-ops` in a container, for real: a fresh Debian with Python and git."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ def test_a_wheel_is_built_in_a_container_and_its_errors_come_out(
 ) -> None:
     image = base_image()
     before = set(_containers(image))
-    order = ("--source", str(tree), "--in", "container", "--image", image, "--json")
-    wheel = wheel_of(build("--backend", "paddlenlp_ops", *order))
+    order = ("--source", str(tree), "--image", image, "--json")
+    wheel = wheel_of(build("--backend", "paddlenlp_ops", "--in", "container", *order))
+    assert wheel["place"] == "container"
     path = Path(wheel["path"])
     assert path.is_relative_to(tmp_path / "ho me/data/wheels/paddlenlp_ops")
     assert "-cp311-cp311-linux_" in path.name  # the Python of Debian 12, whatever ours is
     with zipfile.ZipFile(path) as archive:
         assert "paddlenlp_ops/__init__.py" in archive.namelist()
     assert path.with_name("inputs.json").is_file()
-    # The checks look at the image, not at this machine: it has no compiler.
+    # The usual place of this one; the checks look at the image, not at this machine: it has no
+    # compiler.
     done = build("--backend", "npu", *order)
     told = json.loads(done.stdout)
     assert (done.returncode, told["code"]) == (4, "build-unready")

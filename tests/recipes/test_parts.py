@@ -27,7 +27,7 @@ KNOWN = {"machine", "folder", "origin", "python_version", "paddle", "commit7"}
 def test_a_recipe_refers_only_to_what_is_known(name: str) -> None:
     found = recipe.load(name)
     texts = [row.value for row in [*found.settings, *found.variables]]
-    texts += [place for piece in found.pieces for place in piece.any] + found.libraries
+    texts += [place for piece in found.handed_out() for place in piece.any] + found.libraries
     texts += [text for row in [*found.settings, *found.pieces] for text in (row.with_, row.without)]
     names = {part[1] for text in texts for part in string.Formatter().parse(text) if part[1]}
     assert names <= KNOWN | found.roots.keys()
@@ -62,6 +62,8 @@ def test_a_compile_tells_how_far_it_is_its_warnings_and_the_first_error() -> Non
     assert watch.warnings == 1 and not watch.is_memory
     assert "CppTypeToDataType" in watch.error[0]
     assert shown[0].startswith("1/4, ") and shown[0].endswith(" left")
+    watch.line("[ 75%] Building CXX object c.o")
+    assert shown[-1].startswith("75/100, ")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,8 @@ def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
         (("custom_cpu", "--matrix"), "bad-option", "--paddle"),
         (("custom_cpu", "--matrix", "--paddle", "3.3.1,3.3.1"), "bad-option", "--paddle"),
         (("gcu", "--matrix", "--paddle", "3.0.0"), "flag-needs", "custom_cpu"),
-        (("npu", "--image", "x"), "flag-needs", "--in container"),
+        (("custom_cpu", "--image", "x"), "flag-needs", "--in container"),
+        (("npu", "--in", "venv", "--image", "x"), "flag-needs", "--in container"),
         (("custom_cpu", "--in", "container"), "flag-needs", "--image"),
         (("npu", "--release", "3.0.0"), "flags-apart", "--release"),
         (("custom_cpu", "--jobs", "0"), "bad-option", "--jobs"),

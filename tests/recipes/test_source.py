@@ -13,7 +13,7 @@ import pytest
 
 from provision.errors import PaddockError
 from provision.network import Network
-from provision.wheels import bring, source
+from provision.wheels import bring, modules, source
 from provision.wheels.recipe import load
 from tests.recipes.upstream import commit, git, links
 
@@ -80,7 +80,7 @@ def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> No
     recipe, found = load("npu"), _found(whole)
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    assert bring.modules(found, root, recipe, known, OFFLINE) == ([], "")
+    assert modules.modules(found, root, recipe, known, OFFLINE) == ([], "")
     assert (root / "Paddle/third_party/glog/README").is_file()
 
 
@@ -89,7 +89,7 @@ def test_submodules_that_cannot_be_had_are_all_named(stripped: Path) -> None:
     recipe = load("npu")
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    missing, _ = bring.modules(found, root, recipe, known, OFFLINE)
+    missing, _ = modules.modules(found, root, recipe, known, OFFLINE)
     assert [one.path for one in missing] == [one.path for one in recipe.modules]
 
 

@@ -78,8 +78,8 @@ def test_gcu_gets_a_version_that_is_one(tree: Path, build: Build, tmp_path: Path
     order = ("--backend", "gcu", "--source", str(tree), *OURS)
     wheel = wheel_of(build(*order, **tops(tmp_path)))
     short = wheel["commit"][:7]
-    assert wheel["version"] == f"{PADDLE}+g{short}.3.1.0"
-    assert Path(wheel["path"]).name.startswith(f"paddle_custom_gcu-{PADDLE}+g{short}.3.1.0-{TAG}")
+    assert wheel["version"] == f"{PADDLE}+0.g{short}.3.1.0"
+    assert Path(wheel["path"]).name.startswith(f"paddle_custom_gcu-{PADDLE}+0.g{short}.3.1.0-{TAG}")
     with zipfile.ZipFile(wheel["path"]) as archive:
         names = archive.namelist()
         assert archive.read("paddle_custom_device/gcu/ops/__init__.py") == b"answer = 5\n"

@@ -90,6 +90,11 @@ def _libraries(folder: Path, functions: dict[str, str]) -> None:
         _compiled(folder / f"lib{name}.so", code, "-shared", f"-Wl,-soname,lib{name}.so")
 
 
+def _empty(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+
+
 def ascend(place: Path, but: Iterable[str] = ()) -> dict[str, str]:
     """What CANN, ATB and the driver install; returns the variables that lead to it."""
     root = place / "Ascend"
@@ -98,7 +103,10 @@ def ascend(place: Path, but: Iterable[str] = ()) -> dict[str, str]:
                  "acl_op_compiler": "aclopCompile()"}  # fmt: skip
     _libraries(toolkit / "fwkacllib/lib64", libraries)
     _libraries(root / "atb/latest/atb/lib", {"atb": "atbVersion()", "asdops": "asdopsVersion()"})
-    (toolkit / "fwkacllib/include").mkdir(parents=True)
+    for name in ("acl/acl.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "hccl/hccl.h",
+                 "hccl/hccl_types.h"):  # fmt: skip
+        _empty(toolkit / "fwkacllib/include" / name)
+    _empty(root / "atb/latest/atb/include/atb/atb_infer.h")
     for machine in ("x86_64-linux", "arm64-linux"):
         (toolkit / machine).mkdir()
         info = toolkit / machine / "ascend_toolkit_install.info"
@@ -117,7 +125,10 @@ def tops(place: Path) -> dict[str, str]:
         name: f"{name}_init()" for name in ("dtu_sdk", "eccl", "efrt", "topstx", "topsaten")
     }
     _libraries(root / "lib", names)
-    (root / "include").mkdir()
+    for name in ("eccl.h", "gcu/driver/device_manager.h", "gcu/hlir_builder/hlir_builder.h",
+                 "tops/tops_ext.h", "tops/tops_runtime.h", "topsaten/topsaten.h",
+                 "topstx/topstx.h"):  # fmt: skip
+        _empty(root / "include" / name)
     code = 'extern "C" int topsop_add(int a, int b) { return a + b; }'
     _compiled(place / "topsop.o", code, "-c")
     subprocess.run(["ar", "rcsD", root / "lib/libtopsop.a", place / "topsop.o"], check=True)

@@ -1,0 +1,135 @@
+"""Gets a build ready: what it needs is told, looked at and fetched, and its environment made."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from provision.errors import PaddockError
+from provision.network import hidden
+from provision.process import Outcome
+from provision.symptoms import classify
+from provision.wheels import needs, preflight, python, tools
+from provision.wheels.bring import bring
+from provision.wheels.modules import missing, modules, name_tags
+from provision.wheels.python import Facts
+from provision.wheels.stages import Stages
+from provision.wheels.work import Work
+from provision.words import text
+
+
+@dataclass
+class Ready:
+    """A build that is made ready. `say` tells a person what should be known."""
+
+    work: Work
+    stages: Stages
+    say: Callable[[str], None]
+
+    def ready(self) -> tuple[Work, Facts]:
+        """The build with its sources in place, and what its environment says of itself.
+
+        Raises PaddockError `build-network`, `build-unready`, `source-*`, `no-paddle` and others.
+        """
+        gone = self._look()
+        self._sources()
+        self._check(gone)
+        if self.work.python.env and not self.work.python.python.exists():
+            self._environment(self.work.python.env)
+        facts = python.facts(self.work.python.python)
+        self._refuse(tools.of_paddle(self.work, facts))
+        self._given()
+        return self.work, facts
+
+    def _look(self) -> dict[needs.Kind, str]:
+        """Tell for what the network is needed; why some of it cannot be had, in the end as lines.
+
+        Raises PaddockError `build-network` where that is the sources: nothing else can be told.
+        """
+        found = needs.needs(self.work, self.stages.network)
+        for line in needs.lines(found):
+            self.say(line)
+        gone = needs.unreached(found, self.stages.network)
+        if "source" in gone:
+            told = tuple(one.line(gone[one.kind]) for one in found if one.kind in gone)
+            raise PaddockError("build-network", told, backend=self.work.recipe.backend,
+                               count=len(told), reason=gone["source"])  # fmt: skip
+        return {one.kind: gone[one.kind] if one.kind == "modules" else one.line(gone[one.kind])
+                for one in found if one.kind in gone}  # fmt: skip
+
+    @contextlib.contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        self.stages.progress.started(name)
+        began = time.monotonic()
+        try:
+            yield
+        except BaseException:
+            self.stages.progress.failed(name)
+            raise
+        self.stages.progress.finished(name, time.monotonic() - began)
+
+    def _sources(self) -> None:
+        source, folder = self.work.source, self.work.recipe.folder
+        with self._stage("source"):
+            root = bring(source, self.work.recipe, self.stages.network)
+            if not (root / folder).is_dir():
+                reason = text("source.no-folder", folder=folder)
+                raise PaddockError("source-missing", source=hidden(source.origin), reason=reason)
+        self.work = replace(self.work, root=root)
+
+    def _check(self, gone: dict[needs.Kind, str]) -> None:
+        """What can be told before much is fetched. Raises PaddockError `build-unready`."""
+        work, said = self.work, gone.get("modules", "")
+        absent = missing(work.source, work.root, work.recipe, work.known)
+        network = replace(self.stages.network, offline=self.stages.network.offline or bool(said))
+        if absent:
+            with self._stage("modules"):
+                absent, told = modules(work.source, work.root, work.recipe, work.known, network)
+                said = said or told
+        if work.source.kind in ("repository", "remote"):
+            name_tags(work.root, work.recipe, work.known)
+        found = preflight.problems(work, python.facts(work.python.interpreter), absent, said)
+        self._refuse([*found, *([gone["packages"]] if "packages" in gone else [])])
+        for line in preflight.notes(work):
+            self.say(f"  {line}")
+
+    def _refuse(self, found: list[str]) -> None:
+        """Raises PaddockError `build-unready` with all that is missing."""
+        if found:
+            raise PaddockError(
+                "build-unready", tuple(found), backend=self.work.recipe.backend, count=len(found)
+            )
+
+    def _environment(self, env: Path) -> None:
+        """The Python environment, with the Paddle by hash where this tool has its hashes."""
+        chosen = self.work.python
+        if chosen.loose:
+            self.say(text("build.unlocked", release=chosen.paddle))
+        values = {"env": env, "interpreter": chosen.interpreter, "locks": chosen.locks,
+                  "requirements": chosen.loose}  # fmt: skip
+        env.parent.mkdir(parents=True, exist_ok=True)
+        outcome = self.stages.run("environment", values, lambda line: None)
+        if outcome.status:
+            shutil.rmtree(f"{env}.new", ignore_errors=True)
+            raise self._no_environment(outcome)
+
+    def _no_environment(self, outcome: Outcome) -> PaddockError:
+        chosen, code = self.work.python, classify(outcome.tail)
+        if code == "step-failed" and "paddlepaddle" in "\n".join(outcome.tail):
+            return PaddockError("no-paddle", outcome.tail, release=chosen.paddle,
+                                python=chosen.version)  # fmt: skip
+        return self.stages.error("environment", outcome, self.work)
+
+    def _given(self) -> None:
+        """Put what the vendor hands out where the build wants it."""
+        for piece in self.work.recipe.pieces:
+            path = piece.found(self.work.known)
+            if piece.into and path and piece.applies(self.work.folder, self.work.known):
+                place = self.work.folder / piece.into
+                if path != place:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, place)

@@ -1,0 +1,185 @@
+"""Sources and their submodules over the network: commits that no branch ends with, old servers,
+fetches that are killed, and commits that are nowhere."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from provision.errors import PaddockError
+from provision.network import Network
+from provision.wheels import bring, modules, source
+from provision.wheels.recipe import load
+from tests.conftest import ROOT, variables
+from tests.recipes.server import Host, hosted, serving
+from tests.recipes.upstream import commit, git
+
+pytestmark = pytest.mark.slow
+KNOWN = {"machine": "x86_64", "atb": "/nowhere"}
+RECIPE = load("npu")
+FETCH = """
+import sys
+from provision.network import Network
+from provision.wheels import bring, modules, source
+from provision.wheels.recipe import load
+found = source.find(load("npu"), sys.argv[1], sys.argv[2], Network())
+root = bring.bring(found, load("npu"), Network())
+modules.modules(found, root, load("npu"), {"machine": "x86_64", "atb": "/nowhere"}, Network())
+"""
+
+
+@pytest.fixture(scope="module")
+def repositories(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a host, and the commit that is wanted of it."""
+    place = tmp_path_factory.mktemp("host")
+    return place / "served", hosted(place)
+
+
+@pytest.fixture
+def host(repositories: tuple[Path, str], home: Path) -> Iterator[Host]:
+    with serving(Host(repositories[0])) as found:
+        yield found
+
+
+def _fetched(host: Host, ref: str) -> Path:
+    """The sources with all submodules, as the tool has fetched them."""
+    found = source.find(RECIPE, f"{host.url}/PaddleCustomDevice", ref, Network())
+    root = bring.bring(found, RECIPE, Network())
+    assert modules.modules(found, root, RECIPE, KNOWN, Network()) == ([], "")
+    for module in RECIPE.modules:
+        assert not (root / module.path / "LATER").exists()  # the recorded commit, not the newest
+        assert git(root / module.path, "status", "--porcelain") == ""
+    return root
+
+
+def _depth(folder: Path) -> int:
+    return int(git(folder, "rev-list", "--count", "HEAD"))
+
+
+def test_only_the_recorded_commits_are_fetched_side_by_side(
+    host: Host, repositories: tuple[Path, str]
+) -> None:
+    root = _fetched(host, repositories[1])
+    assert [_depth(root), _depth(root / "Paddle")] == [1, 1]
+    assert _depth(root / "Paddle/third_party/glog") == 1
+    assert host.at_once() > 1
+    before = len(host.asked)
+    assert _fetched(host, repositories[1]) == root and len(host.asked) == before
+
+
+@pytest.mark.parametrize("kind", ["old", "plain"])
+def test_a_server_that_gives_no_single_commits(
+    host: Host, repositories: tuple[Path, str], kind: str
+) -> None:
+    setattr(host, kind, True)
+    root = _fetched(host, repositories[1])
+    assert _depth(root / "Paddle") > 1
+
+
+def test_an_old_server_that_is_set_to_give_them(host: Host, repositories: tuple[Path, str]) -> None:
+    host.old, places = True, list(repositories[0].iterdir())
+    for place in places:
+        git(place, "config", "uploadpack.allowReachableSHA1InWant", "true")
+    try:
+        assert _depth(_fetched(host, repositories[1]) / "Paddle") == 1
+    finally:
+        for place in places:
+            git(place, "config", "--unset", "uploadpack.allowReachableSHA1InWant")
+
+
+@pytest.mark.parametrize("where", ["PaddleCustomDevice", "Paddle", "glog"])
+def test_a_fetch_that_is_killed_goes_on(
+    host: Host, repositories: tuple[Path, str], home: Path, where: str
+) -> None:
+    host.stalls = where
+    argv = [sys.executable, "-c", FETCH, f"{host.url}/PaddleCustomDevice", repositories[1]]
+    with subprocess.Popen(argv, cwd=ROOT, env=variables(home)) as process:
+        assert host.stalled.wait(30)
+        time.sleep(0.1)
+        process.kill()
+    host.stalls = ""
+    _fetched(host, repositories[1])
+
+
+def test_what_killed_git_leaves_behind(host: Host, repositories: tuple[Path, str]) -> None:
+    root = _fetched(host, repositories[1])
+    place, store = root / "Paddle", root / ".git/modules/Paddle"
+    before = len(host.asked)
+    for lock in ("index.lock", "shallow.lock", "config.lock"):
+        (store / lock).touch()
+        (root / ".git" / lock).touch()
+    (store / "index").unlink()
+    (place / "cmake/version.cmake").unlink()
+    _fetched(host, repositories[1])
+    assert (place / "cmake/version.cmake").is_file() and len(host.asked) == before
+    # Killed in the first moments of it: a store that knows neither a commit nor its origin.
+    shutil.rmtree(place)
+    shutil.rmtree(store)
+    git(root, "init", "--quiet", "--bare", str(store))
+    _fetched(host, repositories[1])
+    (store / "HEAD").unlink()
+    _fetched(host, repositories[1])
+
+
+def test_a_commit_that_is_nowhere(
+    host: Host, repositories: tuple[Path, str], tmp_path: Path
+) -> None:
+    nowhere = "1" * 40
+    with pytest.raises(PaddockError) as caught:
+        _fetched(host, nowhere)
+    assert caught.value.code == "source-ref" and nowhere in caught.value.part("what")
+    served = tmp_path / "served"
+    shutil.copytree(repositories[0], served)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(served / "PaddleCustomDevice"), str(clone))
+    git(clone, "update-index", "--cacheinfo", f"160000,{nowhere},Paddle")
+    git(clone, "commit", "--quiet", "-m", "A commit that nobody pushed")
+    git(clone, "push", "--quiet", "origin", "HEAD:develop")
+    with serving(Host(served)) as other:
+        found = source.find(RECIPE, f"{other.url}/PaddleCustomDevice", "develop", Network())
+        root = bring.bring(found, RECIPE, Network())
+        gone, said = modules.modules(found, root, RECIPE, KNOWN, Network())
+    assert [one.path for one in gone] == [one.path for one in RECIPE.modules]
+    assert nowhere in said and "Paddle" in said
+
+
+def test_another_commit_brings_its_own_submodules(
+    host: Host, repositories: tuple[Path, str]
+) -> None:
+    root = _fetched(host, repositories[1])
+    recorded = git(root, "rev-parse", "HEAD:Paddle")
+    older = source.find(RECIPE, f"{host.url}/PaddleCustomDevice", "v1", Network())
+    bring.bring(older, RECIPE, Network())
+    modules.modules(older, root, RECIPE, KNOWN, Network())
+    assert git(root / "Paddle", "rev-parse", "HEAD") == git(root, "rev-parse", "HEAD:Paddle")
+    assert git(root, "rev-parse", "HEAD:Paddle") != recorded
+
+
+def test_a_mirror_in_place_of_the_vendors_address(
+    host: Host, repositories: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("COUNT", "1"), ("KEY_0", f"url.{host.url}.insteadOf"),
+                        ("VALUE_0", "https://example.org/vendor")):  # fmt: skip
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    host.url = "https://example.org/vendor"
+    _fetched(host, repositories[1])
+
+
+def test_a_clone_of_one_commit_at_no_branch(tmp_path: Path, whole: Path, home: Path) -> None:
+    """As CI has it: shallow, and what is checked out is on no branch."""
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{whole}", str(clone))
+    git(clone, "checkout", "--quiet", "--detach")
+    (clone / "backends/npu/passes/pass.py").write_text("detached = 1\n")
+    wanted = commit(clone)
+    found = source.find(RECIPE, str(clone), "", Network(offline=True))
+    root = bring.bring(found, RECIPE, Network(offline=True))
+    assert (
+        found.commit == wanted and "detached" in (root / "backends/npu/passes/pass.py").read_text()
+    )
