@@ -20,6 +20,7 @@ from provision.progress import Progress
 from provision.show import summary
 from provision.steps.base import Context, Lack
 from provision.vendor import kept, licences
+from provision.words import text
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
@@ -160,12 +161,14 @@ def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Opti
         raise runner.postponed[0]
     for one in planned:
         if one.lack:
-            raise _lacking(one.name, one.lack)
+            release = runner.context.stack.releases[runner.context.release]
+            known = tuple(text(f"defect.{name}") for name in release.defects)
+            raise _lacking(one.name, one.lack, known)
 
 
-def _lacking(name: str, lack: Lack) -> PaddockError:
+def _lacking(name: str, lack: Lack, details: tuple[str, ...] = ()) -> PaddockError:
     """The error for a step that cannot run."""
-    return PaddockError(lack.code, step=name, remedy=lack.remedy, file=lack.remedy)
+    return PaddockError(lack.code, details, step=name, remedy=lack.remedy, file=lack.remedy)
 
 
 def _smoke_once(

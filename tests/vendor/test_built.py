@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from provision.forms.wanted import Wanted
 from provision.paths import targets
 from provision.plan import Planned, plan
 from provision.stack import load, stack_file
-from provision.steps.base import Context, Sources
+from provision.steps.base import Context, NotSo, Sources
 from provision.steps.built import Built
 from provision.wheels import recipe
 from tests.conftest import Cli
@@ -88,6 +89,25 @@ def test_a_wheel_that_was_built_stays_wanted_until_one_is_handed_out(
     wheels.plugin(make().deps or Path(), "npu")
     handed = planned(make())
     assert (handed["plugin/build"].state, handed["plugin/install"].state) == ("skipped", "pending")
+
+
+def test_one_that_was_built_elsewhere_is_taken_where_the_vendors_is_not_there(make: Make) -> None:
+    context = make("s60")
+    folder = context.deps or Path()
+    built = wheels.plugin(folder, "gcu", "3.0.0+gc8ed610.3.1.0")
+    wheels.plugin(folder, "gcu", "3.0.1+gc8ed610.3.1.0")
+    step = planned(context)["plugin/install"]
+    assert step.state == "pending" and built.name in step.script
+    site = context.site.env / "lib/python3.10/site-packages"
+    site.mkdir(parents=True)
+    with pytest.raises(NotSo):
+        step.kind.verify(step.step, context)
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(site)
+    record = step.kind.verify(step.step, context)[0]
+    assert record.parent.name == "paddle_custom_gcu-3.0.0+gc8ed610.3.1.0.dist-info"
+    vendors = wheels.plugin(folder, "gcu")
+    assert vendors.name in planned(context)["plugin/install"].script
 
 
 def test_other_sources_are_built_anew(make: Make, sources: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
+from checks import chain
 from provision import order
+from provision.engine import Options
+from provision.errors import PaddockError
 from provision.facts import pci, pci_text
 from provision.forms.commands import commands, holds
 from provision.forms.script import script
@@ -183,6 +187,17 @@ def test_a_torn_note_of_what_was_agreed_counts_as_none(make: Make) -> None:
     for text in ("", "{", "[]", "null"):
         context.site.kept.write_text(text)
         assert kept.agreed(context.site) == {}
+
+
+def test_without_a_lock_the_release_says_why(make: Make) -> None:
+    """`targets` has the sentence; here it stands above the error."""
+    context = make(release="3.0.0b0")
+    waiting = [one for one in planned(context).values() if one.step.lock]
+    runner = SimpleNamespace(context=context, postponed=[])
+    with pytest.raises(PaddockError) as caught:
+        chain._told_later(waiting, runner, Options("ascend910b"))  # type: ignore[arg-type]
+    assert caught.value.code == "stack-part"
+    assert "not on PyPI" in caught.value.details[0]
 
 
 @pytest.fixture
