@@ -74,7 +74,7 @@ def fused(spec: dict[str, Any], state: dict[str, Array]) -> dict[str, Array]:
         given = [made.pop(name) for name in parts]
         made[one] = action(given)
         if len(given) == 2:  # noqa: PLR2004 (gate and up)
-            own = layouts.fuse_gate_up(*given, np.concatenate)
+            own = layouts.fuse_gate_up(given[0], given[1], np.concatenate)
         else:
             own = layouts.fuse_qkv(given, config.num_key_value_heads, np.concatenate)
         require(np.array_equal(own, made[one]), f"PaddleNLP lays out {one} in another way")
