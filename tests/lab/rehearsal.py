@@ -40,8 +40,8 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
             _tell(text("rehearsal.reboot"), json=json)
             machine.reboot()
             said, status = _run(machine, command, json=json)
-    if said:
-        say(sys.stdout, said.rstrip())
+    for line in said.splitlines():
+        say(sys.stdout, line)
     return status
 
 
