@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from provision.paths import IMAGES
-from tests.conftest import run_cli, shared_home
+from tests.conftest import ROOT, run_cli, shared_home, variables
 from tests.lab.vendor import wheels
 from tests.recipes.upstream import ascend, commit, upstream
 
@@ -78,18 +80,35 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pythons.mkdir(exist_ok=True)
     (folder / "home/cache").mkdir(parents=True)
     (folder / "home/cache/pythons").symlink_to(pythons)
+    _compiler(folder)
     return folder
+
+
+def _compiler(place: Path) -> None:
+    """A compiler that sleeps when it comes to `kernel.cc` while a file `hold` is there."""
+    held = f"[ ! -e {place}/hold ] || {{ touch {place}/held; exec sleep 321; }}"
+    script = f'#!/bin/sh\ncase "$*" in *" -c "*kernel.cc*) {held} ;; esac\n'
+    (place / "bin").mkdir()
+    (place / "bin/c++").write_text(f'{script}exec {shutil.which("c++")} "$@"\n')
+    (place / "bin/c++").chmod(0o755)
+
+
+def environment(place: Path) -> dict[str, str]:
+    """The variables with which that compiler is found."""
+    path = f"{place}/bin{os.pathsep}{os.environ['PATH']}"
+    return {"CXX": f"{place}/bin/c++", "PATH": path}
+
+
+def words(place: Path, *flags: str) -> tuple[str, ...]:
+    """The arguments of `provision` with that stack."""
+    return ("provision", "--stack", str(place / "stack.toml"), "--yes", *flags)
 
 
 @pytest.fixture
 def provision(place: Path) -> Provision:
     """Run `provision` with that stack; the tests are steps of one story, in their order."""
-
-    def run(*flags: str) -> subprocess.CompletedProcess[str]:
-        words = ("provision", "--stack", str(place / "stack.toml"), "--yes", *flags)
-        return run_cli(place / "home", *words)
-
-    return run
+    cli: Provision = run_cli
+    return lambda *flags: cli(place / "home", *words(place, *flags), **environment(place))
 
 
 def sources(place: Path) -> tuple[str, ...]:
@@ -101,7 +120,7 @@ def sources(place: Path) -> tuple[str, ...]:
 def done(ended: subprocess.CompletedProcess[str]) -> list[str]:
     """The steps that a run has done."""
     lines = map(str.split, ended.stdout.splitlines())
-    return [words[1] for words in lines if words[:1] == ["+"]]
+    return [line[1] for line in lines if line[:1] == ["+"]]
 
 
 def test_what_of_the_sdk_is_missing_is_told(place: Path, provision: Provision) -> None:
@@ -113,6 +132,22 @@ def test_what_of_the_sdk_is_missing_is_told(place: Path, provision: Provision) -
     assert "npu cannot be built yet: 1 " in ended.stderr
     assert "libhccl.so of Huawei is not there" in ended.stderr
     assert "model/ops" not in done(ended)
+
+
+def test_an_interrupted_build_leaves_no_compiler(place: Path) -> None:
+    (place / "hold").touch()
+    argv = [sys.executable, str(ROOT / "tasks.py"), *words(place, *sources(place))]
+    env = variables(place / "home") | environment(place)
+    with subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=-3) as run:
+        until = time.monotonic() + 240
+        while not (place / "held").exists():
+            assert run.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 130
+    assert subprocess.run(["pgrep", "-f", "sleep 321"], check=False).returncode == 1
+    (place / "hold").unlink()
 
 
 def test_both_are_built_and_installed(place: Path, provision: Provision) -> None:
