@@ -35,16 +35,13 @@ with open(sys.argv[1], "rb", buffering=0) as file:
 """
 _INFLATE = """\
 import sys, zipfile
-from isal import isal_zlib
+from isal.igzip_lib import DECOMP_DEFLATE, IgzipDecompressor
 info = max(zipfile.ZipFile(sys.argv[1]).infolist(), key=lambda info: info.compress_size)
-unpacker = isal_zlib.decompressobj(-15)
+unpacker = IgzipDecompressor(flag=DECOMP_DEFLATE)
 with open(sys.argv[1], "rb", buffering=0) as file:
     file.seek(info.header_offset + 30 + len(info.filename))
     while not unpacker.eof:
-        rest = file.read(1 << 18)
-        while rest and not unpacker.eof:
-            unpacker.decompress(rest, 1 << 19)
-            rest = unpacker.unconsumed_tail
+        unpacker.decompress(file.read(1 << 19) if unpacker.needs_input else b"", 1 << 20)
 """
 
 

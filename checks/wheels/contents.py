@@ -11,7 +11,6 @@ import zipfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from isal import isal_zlib
 
 from checks.wheels import archive
 from checks.wheels.archive import UnsafeError
-from checks.wheels.outline import outline
+from checks.wheels.outline import Outline
 from provision.errors import PaddockError
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
@@ -67,7 +66,7 @@ class Contents(msgspec.Struct, frozen=True):
 
 
 def read(whole: zipfile.ZipFile, site: Path) -> Contents:
-    """Read all of a wheel once; its libraries are unpacked below `site`.
+    """Read all of a wheel once; its libraries are put below `site`, with what is read of them.
 
     Nothing else is kept: memory does not grow with the wheel. Raises UnsafeError, PaddockError
     `disk-full`, and `archive.DAMAGED`.
@@ -109,29 +108,31 @@ def _one(
     hasher = hashlib.new(algorithm) if algorithm in STRONG else None
     content = archive.pieces(whole, info)
     first = next(content, b"")
-    kept = bool(_LIBRARY.search(info.filename)) or first.startswith(_MAGIC)
+    outline = None
+    if _LIBRARY.search(info.filename) or first.startswith(_MAGIC):
+        outline = Outline(_made(path, info.file_size), info.file_size)
     check = isal_zlib.crc32(b"")
-    with ExitStack() as stack:
-        write = None
-        if kept:
-            _room(path, info.file_size)
-            if archive.is_plain(info):
-                outline(whole, info, path)
-            else:
-                write = stack.enter_context(path.open("wb")).write
 
-        def keep(piece: bytes) -> None:
-            nonlocal check
-            check = isal_zlib.crc32(piece, check)
-            if write:
-                write(piece)
+    def keep(piece: bytes) -> None:
+        nonlocal check
+        check = isal_zlib.crc32(piece, check)
+        if outline:
+            outline.take(piece)
 
-        takers: list[Taker] = [(crew.keeper, keep)]
-        takers += [(crew.hasher, hasher.update)] if hasher else []
-        _pour(_chain(first, content), takers)
+    takers: list[Taker] = [(crew.keeper, keep)]
+    takers += [(crew.hasher, hasher.update)] if hasher else []
+    _pour(_chain(first, content), takers)
     if check != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename}: CRC-32")
-    return Member(info.file_size, _written(hasher) if hasher else ""), kept
+    if outline and not outline.has_all():
+        _unpack(whole, info, path)
+    return Member(info.file_size, _written(hasher) if hasher else ""), bool(outline)
+
+
+def _unpack(whole: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+    """Unpack a file as it is."""
+    with path.open("wb") as file:
+        file.writelines(archive.pieces(whole, info))
 
 
 def _written(hasher: hashlib._Hash) -> str:
@@ -159,11 +160,12 @@ def _pour(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
         one.result()
 
 
-def _room(path: Path, size: int) -> None:
-    """Make the folder of a file. Raises PaddockError `disk-full` where it would not fit."""
+def _made(path: Path, size: int) -> Path:
+    """Make the folder of a file. Raises PaddockError `disk-full` where the file would not fit."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(path.parent).free < size + _SPARE:
         raise PaddockError("disk-full", step="verify-wheel", path=path.parent)
+    return path
 
 
 def _text(whole: zipfile.ZipFile, name: str) -> str | None:

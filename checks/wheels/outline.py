@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-import zipfile
+import os
 from pathlib import Path
 
-from checks.wheels import archive
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.facts.linking.elf_symbols import TABLES
 
-_HEAD = (0, 1 << 16)  # the list of segments is nearly always there
-_MOST = 2  # times the size of a file that a sound one can have in parts: some lie in others
+_HEADER = 64  # bytes that every answer rests on
 
 
-def outline(whole: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
-    """Make a sparse file of a library that stands in the archive as it is, as long as it.
+class Outline:
+    """A sparse file, as long as a library, that is given its content in order.
 
-    To copy a gigabyte takes longer than to digest it. Where a table is another part of the file
-    tells, so it is asked again until it names nothing more that is still a hole. Raises OSError
-    and `archive.DAMAGED`.
+    Of a gigabyte some megabytes are read, and to write it all takes longer than to digest it. Which
+    parts are read only later parts tell: so the first piece is kept, and the segments where tables
+    mostly are, and in the end the file itself says whether that was all.
     """
-    there: set[tuple[int, int]] = set()
-    missing = {_HEAD}
-    with path.open("wb", buffering=0) as file:
-        file.truncate(info.file_size)
-        while missing:
-            if sum(size for _, size in missing) > _MOST * info.file_size + _HEAD[1]:
-                missing = {(0, info.file_size)}
-            for begin, size in missing:
-                file.seek(begin)
-                for piece in archive.part(whole, info, begin, size):
-                    file.write(piece)
-            there |= missing
-            missing = set() if (0, info.file_size) in there else _parts(path) - there
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._path = path
+        self._kept: set[tuple[int, int]] = set()
+        self._at = 0
+        path.write_bytes(b"")
+        os.truncate(path, size)
+
+    def take(self, piece: bytes) -> None:
+        """Write what is kept of the next piece. Raises OSError."""
+        begin, end = self._at, self._at + len(piece)
+        with self._path.open("r+b") as file:
+            for offset, size in self._kept or {(0, end)}:
+                low, high = max(offset, begin), min(offset + size, end)
+                if low < high:
+                    file.seek(low)
+                    file.write(memoryview(piece)[low - begin : high - begin])
+        self._kept = self._kept or {(0, end)} | _parts(self._path, likely=True)
+        self._at = end
+
+    def has_all(self) -> bool:
+        """Whether nothing that is read is a hole, once all was given. Raises OSError."""
+        read = {(0, min(_HEADER, self._at))} | _parts(self._path, likely=False)
+        return all(
+            any(low <= offset and offset + size <= low + length for low, length in self._kept)
+            for offset, size in read
+        )
 
 
-def _parts(path: Path) -> set[tuple[int, int]]:
-    """What is read of a library, as far as it tells by now; of what is none nothing more is."""
+def _parts(path: Path, *, likely: bool) -> set[tuple[int, int]]:
+    """(offset, size) of what is read of a library, as far as it can tell; of no library nothing.
+
+    With `likely` also of where more is likely to be.
+    """
     try:
-        return ElfFile(path).parts(TABLES)
+        elf = ElfFile(path)
     except DAMAGED:
         return set()
+    return elf.parts(TABLES) | (elf.outer if likely else set())

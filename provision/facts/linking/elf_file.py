@@ -6,6 +6,7 @@ be stripped. Layouts: System V ABI; Linux Standard Base for versions; glibc for 
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import struct
 from collections.abc import Iterable, Iterator
@@ -114,21 +115,36 @@ class ElfFile:
         return next(map(self._place, self.values(kind)), None)
 
     def parts(self, tables: Iterable[int]) -> set[tuple[int, int]]:
-        """(offset, size) of its headers, its dynamic table, and the segments with these tables."""
+        """(offset, size) of what is read of it: headers, dynamic table, the segments of `tables`.
+
+        At most one segment for each table, however many the file says it has.
+        """
         if not self.plain:
             return set()
         start, end, _ = self._headers()
-        named = [address for kind in tables for address in self.values(kind)]
-        return {(start, end - start)} | {
-            (offset, length) for kind, _, offset, first, length in self._segments
-            if kind == _DYNAMIC or (kind == _LOAD and any(first <= at < first + length
-                                                          for at in named))
-        }  # fmt: skip
+        places = [address for kind in tables for address in itertools.islice(self.values(kind), 1)]
+        found = [self._of_kind(_DYNAMIC)[:1], *(self._around(address)[:1] for address in places)]
+        return {(start, end - start)} | {(one[2], one[4]) for row in found for one in row}
+
+    @property
+    def outer(self) -> set[tuple[int, int]]:
+        """(offset, size) of the first and the last loaded segment.
+
+        Linkers put tables into the first; who changes them later appends a segment for them.
+        """
+        loaded = self._of_kind(_LOAD)
+        return {(one[2], one[4]) for one in (*loaded[:1], *loaded[-1:])}
+
+    def _of_kind(self, kind: int) -> list[tuple[int, int, int, int, int]]:
+        return [one for one in self._segments if one[0] == kind]
+
+    def _around(self, address: int) -> list[tuple[int, int, int, int, int]]:
+        """The loaded segments that have an address; the loader takes the first."""
+        return [one for one in self._of_kind(_LOAD) if one[3] <= address < one[3] + one[4]]
 
     def _place(self, address: int) -> int:
-        for kind, _, offset, start, length in self._segments:
-            if kind == _LOAD and start <= address < start + length:
-                return offset + address - start
+        for _, _, offset, start, _ in self._around(address):
+            return offset + address - start
         raise ElfError(f"damaged: nothing is at address {address:#x}")
 
     def string(self, at: int) -> str:
