@@ -8,7 +8,7 @@ import pytest
 from checks.smoke.process import Ended, Event
 from checks.smoke.report import SmokeReport, judge
 from checks.smoke.show import level_lines
-from tests.smoke.values import COUNTED, LATER, begin, check, ended, good, proof
+from tests.smoke.values import COUNTED, LATER, begin, check, ended, good, probe, proof
 
 
 def failures(*probes: Ended) -> dict[str, str | None]:
@@ -166,3 +166,19 @@ def test_the_json_form_is_versioned_and_complete() -> None:
     assert document["levels"][0]["checks"][0]["name"] == "one"
     assert msgspec.convert(document, SmokeReport) == report
     assert report.failed == []
+
+
+def test_of_paddles_pages_what_says_why_is_kept() -> None:
+    """The text has a traceback of C++ before it, and where in Paddle's source it was raised."""
+    said = """
+        -----
+        C++ Traceback
+        0  paddle::f()
+
+        (NotFound) The kernel `swiglu` is not registered.
+          [Hint: Expected iter != kernels_.end()] (at /paddle/phi/x.cc:273)
+        """
+    told = probe("report").explain(RuntimeError(said))
+    assert told.startswith("RuntimeError: (NotFound) The kernel `swiglu` is not registered.; [Hint")
+    assert probe("report").explain(ValueError("one\n\ntwo")) == "ValueError: one; two"
+    assert probe("report").explain(ValueError()) == "ValueError: no message"

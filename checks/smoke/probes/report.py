@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 Check = Callable[[], str]
+# Paddle's `(NotFound) The kernel ... is not registered.`, and the line below that.
+_SAYS_WHY = re.compile(r"\([A-Z]\w+\) |\[Hint")
 
 
 class Absent(Exception):
@@ -57,9 +60,9 @@ class Report:
 
 
 def explain(problem: Exception) -> str:
-    """An exception as one line. Paddle's texts are pages: the sentence that says why is kept."""
+    """An exception as one line. Paddle's texts are pages: the sentences that say why are kept."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = [line for line in lines if "Error:" in line or line.startswith("[Hint")][:1]
+    said = [line for line in lines if "Error:" in line or _SAYS_WHY.match(line)][:2]
     return f"{type(problem).__name__}: {'; '.join(said or lines[:4] or ['no message'])[:500]}"
 
 
