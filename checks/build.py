@@ -18,6 +18,8 @@ from provision.progress import progress
 from provision.words import text
 
 if TYPE_CHECKING:
+    from checks.build_recipe import Built
+    from checks.wheels.built import Papers
     from provision.wheels.order import Order
 
 
@@ -52,10 +54,7 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
         return _told(
             build_container.build(order, image, say, lambda: progress(json=json)), json=json
         )
-    from checks.wheels.built import papers_of_recipe
-
-    made = build_recipe.build(order, say, lambda: progress(json=json))
-    papers = papers_of_recipe(made)
+    made, papers = _looked_at(build_recipe.build(order, say, lambda: progress(json=json)))
     facts = build_recipe.as_json(made) | papers.to_json()
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
@@ -64,6 +63,23 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     for line in (*build_recipe.lines(made, began), *papers.lines()):
         say(line)
     return 0
+
+
+def _looked_at(made: Built) -> tuple[Built, Papers]:
+    """A wheel tried, audited and described, unless it was before; side by side, since Paddle takes
+    seconds to load. Raises PaddockError `wheel-unfit`.
+    """
+    from checks import build_recipe
+    from checks.wheels.built import papers_of_recipe
+
+    if build_recipe.is_tried(made):
+        return made, papers_of_recipe(made)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(build_recipe.tried, made)
+        papers = papers_of_recipe(made)
+        return loading.result(), papers
 
 
 def _teller(*, json: bool) -> Callable[[str], None]:

@@ -32,7 +32,7 @@ def cells(
     where no releases were named.
     """
     _refuse(orders)
-    made = [build(order, say, progress, tried=False) for order in orders]
+    made = [build(order, say, progress) for order in orders]
     found = []
     for wheel in made:
         for other in made:

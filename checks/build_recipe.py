@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from provision import guard
 from provision.amounts import duration
@@ -43,10 +46,10 @@ class Built:
         return Path(self.record.wheel.path)
 
 
-def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bool = True) -> Built:
-    """The wheel of an order. Raises PaddockError: what was asked, the sources, the build, its load.
+def build(order: Order, say: Say, progress: Callable[[], Progress]) -> Built:
+    """The wheel of an order. Raises PaddockError: what was asked, the sources, the build.
 
-    One that is there and made from the same inputs is not made again, nor tried again.
+    One that is there and made from the same inputs is not made again.
     """
     wanted = work(order.checked())
     if record := store.recall(wanted):
@@ -54,14 +57,11 @@ def build(order: Order, say: Say, progress: Callable[[], Progress], *, tried: bo
     from provision.wheels.make import Builder
     from provision.wheels.stages import Stages
 
-    with guard.exclusive(ALL), guard.signals(), _marked(order) as logs:
-        with progress() as shown:
-            stages = Stages(order.network, logs, shown)
-            builder = Builder(wanted, stages, order.jobs, say)
-            record = _explained(builder)
-        made = Built(builder.work, record, True, _try(builder.work, record) if tried else None)
-    _refuse_unfit(made)
-    return made
+    with guard.exclusive(ALL), guard.signals(), _marked(order) as logs, progress() as shown:
+        stages = Stages(order.network, logs, shown)
+        builder = Builder(wanted, stages, order.jobs, say)
+        record = _explained(builder)
+    return Built(builder.work, record, True, None)
 
 
 @contextlib.contextmanager
@@ -92,35 +92,43 @@ def _explained(builder: Builder) -> store.Record:
         raise explained(error) from None
 
 
-def _try(work: Work, record: store.Record) -> trial.Trial | None:
-    """Whether the plugin loads into the Paddle it is for; a device of its own has to compute."""
-    if not work.recipe.library:
-        return None
+def is_tried(made: Built) -> bool:
+    """Whether it is known how the wheel loads, also from an earlier run; or there is no need."""
+    return not made.work.recipe.library or _note(made).is_file()
+
+
+def _note(made: Built) -> Path:
+    """How the wheel loaded; it goes with the wheel when that is made anew."""
+    return made.wheel.with_name("trial.json")
+
+
+def tried(made: Built) -> Built:
+    """Loaded into the Paddle it is for; a device of its own has to compute.
+
+    A plugin that needs no hardware has no excuse: raises PaddockError `wheel-unfit`.
+    """
     from provision.wheels import trial
 
+    work = made.work
     place = trial.Place(work.python.python, work.libraries())
-    wheel, device = Path(record.wheel.path), work.recipe.device
-    return trial.load(wheel, place, device, compute=not work.recipe.pieces)
-
-
-def _refuse_unfit(made: Built) -> None:
-    """A plugin that needs no hardware has no excuse. Raises PaddockError `wheel-unfit`."""
-    found = made.trial
-    if found and not made.work.recipe.pieces and found.verdict != "loads":
-        Path(made.record.wheel.path).with_name("inputs.json").unlink()
+    found = trial.load(made.wheel, place, work.recipe.device, compute=not work.recipe.pieces)
+    if not work.recipe.pieces and found.verdict != "loads":
+        made.wheel.with_name("inputs.json").unlink()
         verdict, release = text(f"trial.{found.verdict}"), made.work.python.paddle
         raise PaddockError(
             "wheel-unfit", (found.line,), wheel=made.wheel.name, verdict=verdict, release=release
         )
+    _note(made).write_bytes(msgspec.json.encode(found))
+    return dataclasses.replace(made, trial=found)
 
 
 def lines(made: Built, began: float) -> list[str]:
     """What a person should know of a wheel besides its name and size."""
     record = made.record
-    if not made.is_new:
-        return [text("build.cached", time=duration(time.monotonic() - began))]
     said = [text("build.made", time=duration(record.seconds), log=record.log)]
-    if record.warnings:
+    if not made.is_new:
+        said = [text("build.cached", time=duration(time.monotonic() - began))]
+    elif record.warnings:
         said.append(text("build.warnings", count=record.warnings))
     if made.trial:
         key = f"trial.{made.trial.verdict}"

@@ -54,9 +54,9 @@ def modules(
     tops = dict.fromkeys(outer(one, recipe) for one in recipe.modules) if has_history else ()
     for top in tops:
         gone = missing(source, root, recipe, known)
-        names = [str(Path(one.path).relative_to(top)) for one in gone if outer(one, recipe) == top]
-        if names and all(one.path != top for one in gone):
-            said = _update(source, root / top, Path(source.origin) / top, names, network) or said
+        paths = [one.path for one in gone if outer(one, recipe) == top]
+        if paths and all(one.path != top for one in gone):
+            said = _update(source, root, top, paths, network) or said
     return missing(source, root, recipe, known), said
 
 
@@ -68,40 +68,53 @@ def name_tags(root: Path, recipe: Recipe, known: dict[str, str]) -> None:
             git.git(place, "update-ref", f"refs/tags/{name}", "HEAD", "0" * 40)
 
 
-def is_prepared(source: Source, given: Path, names: Sequence[str]) -> bool:
-    """Whether the user's own clone has these submodules checked out."""
-    return source.kind == "repository" and all((given / one / ".git").exists() for one in names)
+def is_prepared(source: Source, path: str) -> bool:
+    """Whether the user's own clone has this submodule checked out."""
+    return source.kind == "repository" and (Path(source.origin) / path / ".git").exists()
 
 
-def _update(source: Source, top: Path, given: Path, names: Sequence[str], network: Network) -> str:
+def _update(source: Source, root: Path, top: str, paths: Sequence[str], network: Network) -> str:
     """Check submodules of one repository out. Returns what git said of one that it cannot have.
 
     The recorded commits alone are fetched, side by side: `git submodule update` would fetch what is
-    newest as well, and one after another. A prepared tree is not asked to be online.
+    newest as well, and one after another. Of a prepared tree nothing has to be online.
     """
-    prepared = is_prepared(source, given, names)
-    if not prepared and network.offline:
-        return ""
-    git.git(top, "submodule", "--quiet", "init", "--", *names)
-    found = together([
-        partial(_take, top, name, str(given / name) if prepared else "", network) for name in names
-    ])  # fmt: skip
-    return next(filter(None, found), "")
+    calls = []
+    for path in paths:
+        given = [str(Path(source.origin, path))] if is_prepared(source, path) else []
+        if given or not network.offline:
+            name = str(Path(path).relative_to(top))
+            calls.append(partial(_take, root / top, name, given, network))
+    if calls:
+        git.git(root / top, "submodule", "--quiet", "init")
+    return next(filter(None, together(calls)), "")
 
 
-def _take(top: Path, name: str, url: str, network: Network) -> str:
+def _take(top: Path, path: str, given: Sequence[str], network: Network) -> str:
     """Fetch the recorded commit of one and check it out; why that failed, "" where it did not."""
+    place, name = top / path, _name(top, path)
     store = Path(git.git(top, "rev-parse", "--absolute-git-dir").out.strip(), "modules", name)
     git.tidy(store)
-    if (top / name / ".git").exists() and git.git(top / name, "rev-parse", "--git-dir").status:
+    if (place / ".git").exists() and git.git(place, "rev-parse", "--git-dir").status:
         shutil.rmtree(store, ignore_errors=True)  # killed before it was a repository
-        (top / name / ".git").unlink()
+        (place / ".git").unlink()
     store.parent.mkdir(parents=True, exist_ok=True)
-    recorded = git.git(top, "rev-parse", f"HEAD:{name}").out.strip()
-    url = url or git.git(top, "config", f"submodule.{name}.url").out.strip()
-    answer = git.begin(top / name, f"--separate-git-dir={store}")
+    recorded = git.git(top, "rev-parse", f"HEAD:{path}").out.strip()
+    asked = git.git(top, "config", f"submodule.{name}.url").out.strip()
+    answer = git.begin(place, f"--separate-git-dir={store}")
     if answer.status == 0:
-        answer = git.take(top / name, url, recorded, network)
+        for address in (*given, *([] if network.offline else [asked])):
+            answer = git.take(place, address, recorded, network)
+            if answer.status == 0:
+                break
     if answer.status == 0:
-        answer = git.git(top / name, "checkout", "--quiet", "--force", "--detach", recorded)
-    return f"{name}: {git.reason(answer)}" if answer.status != 0 else ""
+        answer = git.git(place, "checkout", "--quiet", "--force", "--detach", recorded)
+    return f"{path}: {git.reason(answer)}" if answer.status != 0 else ""
+
+
+def _name(top: Path, path: str) -> str:
+    """What git calls the submodule at a path; mostly the path itself."""
+    rows = git.git(top, "config", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    found = (row.partition(" ") for row in rows.out.splitlines())
+    names = (key[len("submodule.") : -len(".path")] for key, _, value in found if value == path)
+    return next(names, path)

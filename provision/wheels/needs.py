@@ -86,10 +86,11 @@ def _modules(work: Work, network: Network) -> Iterator[Need]:
         wanted = [one for one in recipe.modules if one.applies_here(work.known)]
     else:
         wanted = wanted_modules(recipe, given, work.known)
-    if names := [one.path for one in wanted]:
-        here = modules.is_prepared(source, Path(source.origin), names)
-        name = text("need.modules", names=", ".join(names))
-        yield Need("modules", name, here, partial(_silent, _addresses(given), network))
+    ask = partial(_silent, _addresses(given), network)
+    for here in (False, True):
+        names = [one.path for one in wanted if modules.is_prepared(source, one.path) is here]
+        if names:
+            yield Need("modules", text("need.modules", names=", ".join(names)), here, ask)
 
 
 def _addresses(top: Path) -> list[str]:

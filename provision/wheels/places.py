@@ -9,6 +9,7 @@ from provision.wheels.recipe import Recipe
 from provision.words import text
 
 PLACES = ("venv", "host", "container")
+_SHOWN = 3  # names of what is missing
 
 
 class Place(NamedTuple):
@@ -35,6 +36,7 @@ def choose(recipe: Recipe, asked: str, image: str, python: str) -> Place:
     gone = [one.name for one in wanted if not one.found(known)]
     vendor = ", ".join(dict.fromkeys(one.vendor for one in wanted))
     if gone:
-        why = text("place.container", backend=recipe.backend, vendor=vendor, names=", ".join(gone))
+        names = ", ".join([*gone[:_SHOWN], *["..."] * (len(gone) > _SHOWN)])
+        why = text("place.container", backend=recipe.backend, vendor=vendor, names=names)
         return Place("container", why)
     return Place("venv", text("place.venv", backend=recipe.backend, vendor=vendor))

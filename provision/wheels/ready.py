@@ -54,7 +54,8 @@ class Ready:
         for line in needs.lines(found):
             self.say(line)
         gone = needs.unreached(found, self.stages.network)
-        if "source" in gone:
+        if "source" in gone:  # where the submodules are nobody knows without it
+            gone |= {one.kind: gone["source"] for one in found if one.kind == "modules"}
             told = tuple(one.line(gone[one.kind]) for one in found if one.kind in gone)
             raise PaddockError("build-network", told, backend=self.work.recipe.backend,
                                count=len(told), reason=gone["source"])  # fmt: skip

@@ -157,7 +157,8 @@ class Recipe(Table, frozen=True, kw_only=True):
     `memory` is what one compiler takes and `disk` what the build tree takes, both in MiB. `paddle`
     is the release to build for where none is asked for; "" where none is needed. `libraries` are
     folders from which the vendor's libraries are loaded, `origin` those beside the built library.
-    `place` is where it is built unless somebody chooses; `target` whose image it is built in.
+    `place` is where it is built unless somebody chooses; `target` whose image it is built in. What
+    was `tried` in the lab alone has never met the vendor's own SDK.
     """
 
     schema: Literal[1]
@@ -172,7 +173,7 @@ class Recipe(Table, frozen=True, kw_only=True):
     machines: list[str]
     memory: _Count
     disk: _Count
-    tried: Literal["no", "lab", "machine", "hardware"]
+    tried: Literal["lab", "machine", "hardware"]
     source: str
     seen: str
     paddle: str = ""

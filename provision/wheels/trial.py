@@ -15,6 +15,7 @@ from provision.facts.command import Answer, run, signal_name
 from provision.run import clean
 
 LIMIT = 20.0  # seconds; a plugin made for another Paddle can hang for ever
+_MOST = 8  # times that limit, where the processors have so much else to do
 
 # `exit`: it computes, and then the process hangs or dies at its end.
 Verdict = Literal[
@@ -60,7 +61,8 @@ class Place(msgspec.Struct, frozen=True):
 def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float = LIMIT) -> Trial:
     """Load the plugin of a wheel into the Paddle of an environment that has none of its own.
 
-    With `compute` it has to give right results too. Takes at most `limit` seconds.
+    With `compute` it has to give right results too. Takes at most `limit` seconds, and longer on a
+    machine that is busy: there what is slow would look as if it hung.
     """
     with tempfile.TemporaryDirectory(prefix="paddock-trial-") as folder:
         with zipfile.ZipFile(wheel) as archive:
@@ -68,8 +70,14 @@ def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float 
                 if name.startswith("paddle_custom_device/"):
                     archive.extract(name, folder)
         argv: list[str | Path] = [place.python, "-W", "ignore", "-c", _PROBE, device]
-        answer = run([*argv, str(int(compute))], limit, _variables(folder, place), Path(folder))
+        seconds = limit * min(_MOST, max(1.0, busy()))
+        answer = run([*argv, str(int(compute))], seconds, _variables(folder, place), Path(folder))
         return judge(answer, device, compute=compute)
+
+
+def busy() -> float:
+    """How many processes wait for each processor, over the last minute."""
+    return os.getloadavg()[0] / len(os.sched_getaffinity(0))
 
 
 def _variables(folder: str, place: Place) -> dict[str, str]:

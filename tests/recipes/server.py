@@ -134,6 +134,9 @@ def hosted(place: Path) -> str:
     for name in MODULES:
         key = f"submodule.third_party/{name}.url"
         git(paddle, "config", "-f", ".gitmodules", key, f"../{name}")
+    # A name that is not the path.
+    listed = (paddle / ".gitmodules").read_text()
+    (paddle / ".gitmodules").write_text(listed.replace('"third_party/gflags"', '"flags"'))
     commit(paddle, "Where they are")
     git(root, "config", "-f", ".gitmodules", "submodule.Paddle.url", "../Paddle")
     recorded = commit(root, "Where it is")

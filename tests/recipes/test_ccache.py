@@ -111,7 +111,7 @@ def _as_nobody(cache: Path) -> None:
     program.chmod(0o755)
 
 
-@pytest.mark.parametrize("case", ["a file", "another's", "configuration", "read-only"])
+@pytest.mark.parametrize("case", ["a file", "another's", "configuration", "read-only", "broken"])
 def test_one_that_cannot_be_used_is_left_out(cache: Path, case: str) -> None:
     _compiled(cache)
     if case == "a file":
@@ -120,6 +120,8 @@ def test_one_that_cannot_be_used_is_left_out(cache: Path, case: str) -> None:
     elif case == "another's":
         cache.chmod(0o700)
         _as_nobody(cache)
+    elif case == "broken":
+        (cache.parent / "ccache").write_text("#!/bin/sh\nexit 1\n")
     elif case == "configuration":
         (cache / "ccache.conf").write_text("max_size = banana\n")
     else:

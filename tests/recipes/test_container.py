@@ -41,3 +41,6 @@ def test_a_wheel_is_built_in_a_container_and_its_errors_come_out(
     assert (done.returncode, told["code"]) == (4, "build-unready")
     assert any("c++" in line for line in told["details"])
     assert set(_containers(image)) <= before
+    # What is not here is not pulled offline.
+    done = build("--backend", "npu", *order, "--image", "localhost:1/none:1", "--offline")
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "image-offline")

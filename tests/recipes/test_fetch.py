@@ -93,7 +93,7 @@ def test_an_old_server_that_is_set_to_give_them(host: Host, repositories: tuple[
             git(place, "config", "--unset", "uploadpack.allowReachableSHA1InWant")
 
 
-@pytest.mark.parametrize("where", ["PaddleCustomDevice", "Paddle", "glog"])
+@pytest.mark.parametrize("where", ["PaddleCustomDevice", "glog"])
 def test_a_fetch_that_is_killed_goes_on(
     host: Host, repositories: tuple[Path, str], home: Path, where: str
 ) -> None:

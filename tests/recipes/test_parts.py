@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,24 @@ def test_a_verdict_is_made_from_what_happened(answer: Answer, verdict: str) -> N
 def test_a_device_that_cannot_compute_here_is_only_said_to_register() -> None:
     answer = Answer(0, "paddock-types npu\n", "")
     assert trial.judge(answer, "npu", compute=False).verdict == "registers"
+
+
+def test_a_busy_machine_is_given_more_time(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    wheel = home.parent / "x-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w"):
+        pass
+    given: list[float] = []
+
+    def run(_: object, limit: float, *__: object) -> Answer:
+        given.append(limit)
+        return Answer(0, "", "")
+
+    monkeypatch.setattr(trial, "run", run)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    for load in (0.1, 2.0, 5.0, 900.0):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0))
+        trial.load(wheel, trial.Place(Path("python")), "npu", compute=False, limit=10)
+    assert given == [10, 10, 25, 80]
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,19 @@ def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> No
     assert (root / "Paddle/third_party/glog/README").is_file()
 
 
+def test_a_tree_that_is_prepared_in_part_gives_that_part(tree: Path) -> None:
+    git(tree / "Paddle", "submodule", "--quiet", "deinit", "--force", "third_party/glog")
+    recipe, found = load("npu"), _found(tree)
+    root = bring.bring(found, recipe, OFFLINE)
+    known = {"machine": "x86_64", "atb": "/nowhere"}
+    missing, _ = modules.modules(found, root, recipe, known, OFFLINE)
+    assert [one.path for one in missing] == ["Paddle/third_party/glog"]
+    assert modules.modules(found, root, recipe, known, Network()) == (
+        [],
+        "",
+    )  # where it is recorded
+
+
 def test_submodules_that_cannot_be_had_are_all_named(stripped: Path) -> None:
     found = _found(stripped)
     recipe = load("npu")

@@ -97,6 +97,15 @@ def test_the_host_has_to_have_it_all(tree: Path, build: Build, tmp_path: Path) -
     assert "setuptools" in text and "cmake" in text and "ninja" in text
 
 
+def test_programs_that_the_sources_call(tree: Path, build: Build, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("git", "c++", "uname"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    order = ("--backend", "npu", "--source", str(tree), "--in", "venv", "--json")
+    text = "\n".join(_told(build(*order, PATH=f"{tmp_path}/bin", **ascend(tmp_path))))
+    assert "apt-get install make" in text and "apt-get install patch" in text
+
+
 def test_the_host_with_its_own_paddle_is_taken_and_another_is_refused(
     tree: Path, build: Build, tmp_path: Path
 ) -> None:
