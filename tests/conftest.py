@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from filelock import FileLock
 
@@ -18,6 +19,10 @@ from provision.tools import uv  # noqa: E402
 
 # As users have it: without it each of some hundred starts of the tool would compile all of it anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A machine that has other work to do is no fault of a test.
+hypothesis.settings.register_profile("paddock", deadline=None)
+hypothesis.settings.load_profile("paddock")
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -54,7 +54,7 @@ class Contents(msgspec.Struct, frozen=True):
 
     `texts` are METADATA, WHEEL and RECORD, those that are there; `record` is the last one in rows:
     name -> (digest, size). `libraries` are the names of ELF files, and of what is called like one
-    and is none -> where the file was unpacked.
+    and is none -> the file with what is read of it.
     """
 
     info: str = ""
