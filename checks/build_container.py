@@ -14,7 +14,7 @@ from checks.build_recipe import Say
 from provision.container import box, engine, images
 from provision.container.inside import Inside
 from provision.container.settings import certificates, on_this_machine, private
-from provision.errors import STATUS, PaddockError
+from provision.errors import STATUS, PaddockError, Told
 from provision.network import Network
 from provision.paths import ROOT, cache_dir, data_dir
 from provision.progress import Progress
@@ -38,6 +38,8 @@ def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) 
         raise _or_here(error) from None
     home = cache_dir() / "containers" / name.removeprefix("sha256:")[:12]
     home.mkdir(parents=True, exist_ok=True)
+    # The sources are the person's, and git there runs as root; as a file every release takes it.
+    (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n", encoding="utf-8")
     status, out = _run(client, name, order, home, say)
     document = _document(out)
     if status or document is None:
@@ -129,17 +131,11 @@ def _variables(order: Order, home: Path) -> dict[str, str]:
     """The environment in the container, without what may hold a password."""
     bundle = certificates(order.network)
     trusted = Network(ca_bundle=bundle).environment() if bundle else {}
-    # The sources are the person's, and git there runs as root.
-    safe = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "safe.directory",
-        "GIT_CONFIG_VALUE_0": "*",
-    }
     kept = {
         name: os.environ[name] for name in ("PADDOCK_LANG", "LANG", "LC_ALL") if name in os.environ
     }
     own = {name: value for name, value in trusted.items() if value == str(bundle)}
-    found = {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **safe, **own}
+    found = {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **own}
     return found | ({"UV_CACHE_DIR": str(_downloads()[0])} if _downloads() else {})
 
 
@@ -194,18 +190,6 @@ def _failed(document: dict[str, Any] | None, status: int, out: str) -> PaddockEr
         return Told(document)
     last = tuple(out.splitlines()[-5:])
     return PaddockError("step-failed", last, step="container", status=status, log="-")
-
-
-class Told(PaddockError):
-    """An error that was told elsewhere, with its sentences."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        super().__init__(str(document["code"]), tuple(document.get("details") or ()))
-        self._parts = document
-
-    def part(self, name: str) -> str:
-        """One sentence, as it was told."""
-        return str(self._parts[name])
 
 
 def _taken(wheel: dict[str, Any]) -> dict[str, Any]:
