@@ -142,5 +142,6 @@ def changed(path: Path, but: Iterable[str] = ()) -> list[str]:
     themselves.
     """
     left_out = [f":(exclude,literal){name}" for name in but]
-    answer = git(path, "status", "--porcelain", "--ignore-submodules=all", "--", ".", *left_out)
+    argv = ("status", "--porcelain", "--ignore-submodules=all", "--untracked-files=all", "--", ".")
+    answer = git(path, *argv, *left_out)
     return answer.out.splitlines() if answer.status == 0 else []

@@ -42,7 +42,7 @@ class Need:
 
     def line(self, reason: str) -> str:
         """That it cannot be had, why, and how to bring it."""
-        return text(f"unready.{self.kind}-gone", name=self.name, reason=reason)
+        return text(f"gone.{self.kind}", name=self.name, reason=reason)
 
 
 def needs(work: Work, network: Network) -> list[Need]:

@@ -42,5 +42,5 @@ def test_a_wheel_is_built_in_a_container_and_its_errors_come_out(
     assert any("c++" in line for line in told["details"])
     assert set(_containers(image)) <= before
     # What is not here is not pulled offline.
-    done = build("--backend", "npu", *order, "--image", "localhost:1/none:1", "--offline")
+    done = build("--backend", "npu", "--offline", "--image", "localhost:1/none:1", "--json")
     assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "image-offline")
