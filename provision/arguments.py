@@ -151,7 +151,8 @@ def without_server(options: Options) -> None:
 def without_sources(options: Options) -> None:
     """Raises PaddockError `flags-apart` where sources are given and the steps go elsewhere."""
     for flag, _ in options.sources:
-        raise PaddockError("flags-apart", one=f"--{flag}", other="--in container")
+        told = (text("container.sources"),) if flag == "plugin-source" else ()
+        raise PaddockError("flags-apart", told, one=f"--{flag}", other="--in container")
 
 
 def _check_home() -> None:

@@ -171,7 +171,7 @@ def test_bad_flags(home: Path, flags: dict[str, str], code: str) -> None:
 def test_in_a_container_they_are_refused(home: Path) -> None:
     with pytest.raises(PaddockError) as caught:
         without_sources(options("ascend910b", plugin_source="."))
-    assert "--in container" in str(caught.value)
+    assert "--in container" in str(caught.value) and "build-ops" in caught.value.details[0]
     without_sources(options("ascend910b"))
 
 
