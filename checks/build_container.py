@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from provision.container.settings import certificates, on_this_machine, private
 from provision.errors import STATUS, PaddockError, Told
 from provision.network import Network
 from provision.paths import ROOT, cache_dir, data_dir
+from provision.process import TAIL
 from provision.progress import Progress
 from provision.stack import Stack, stack_file
 from provision.stack import load as load_stack
+from provision.symptoms import classify
 from provision.wheels import recipe
 from provision.wheels.order import Order
 from provision.words import text
@@ -40,10 +43,10 @@ def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) 
     home.mkdir(parents=True, exist_ok=True)
     # The sources are the person's, and git there runs as root; as a file every release takes it.
     (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n", encoding="utf-8")
-    status, out = _run(client, name, order, home, say)
+    status, out, tail = _run(client, name, order, home, say)
     document = _document(out)
     if status or document is None:
-        raise _failed(document, status, out)
+        raise _failed(document, status, tail, home)
     return _taken(document["wheels"][0])
 
 
@@ -95,17 +98,23 @@ def usual(order: Order) -> str:
     return base.replace("{machine}", os.uname().machine)
 
 
-def _run(client: Any, image: str, order: Order, home: Path, say: Say) -> tuple[int, str]:
-    """Run the tool in a new container; its exit status and standard output."""
+def _run(
+    client: Any, image: str, order: Order, home: Path, say: Say
+) -> tuple[int, str, tuple[str, ...]]:
+    """Run the tool in a new container; its exit status, its output, and the last lines beside."""
     from docker.types import Mount
 
-    stack, out = _stack(order), bytearray()
+    stack, out, rest = _stack(order), bytearray(), bytearray()
+    tail: deque[str] = deque(maxlen=TAIL)
     words = [str(ROOT / "paddock"), "build-ops", "--json", *_flags(order)]
 
     def listen(printed: bytes | None, told: bytes | None) -> None:
         out.extend(printed or b"")
-        for line in (told or b"").decode("utf-8", "replace").splitlines():
-            say(line)
+        rest.extend(told or b"")
+        *lines, rest[:] = rest.split(b"\n")
+        for line in lines:
+            tail.append(line.decode("utf-8", "replace").rstrip())
+            say(tail[-1])
 
     written = {home, *_downloads()}
     mounts = [Mount(str(place), str(place), type="bind", read_only=place not in written)
@@ -124,7 +133,7 @@ def _run(client: Any, image: str, order: Order, home: Path, say: Say) -> tuple[i
         inside.run(["chown", "-R", owner, str(home)], {}, lambda *_: None, "owner")
     finally:
         box.remove([container])
-    return status, out.decode("utf-8", "replace")
+    return status, out.decode("utf-8", "replace"), tuple(tail)
 
 
 def _variables(order: Order, home: Path) -> dict[str, str]:
@@ -184,12 +193,14 @@ def _document(out: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _failed(document: dict[str, Any] | None, status: int, out: str) -> PaddockError:
+def _failed(
+    document: dict[str, Any] | None, status: int, tail: tuple[str, ...], home: Path
+) -> PaddockError:
     """The error of the tool in the container, else that it did not come so far."""
     if document and document.get("code") in STATUS:
         return Told(document)
-    last = tuple(out.splitlines()[-5:])
-    return PaddockError("step-failed", last, step="container", status=status, log="-")
+    return PaddockError(classify(tail), tail[-5:], step="container", status=status, log="-",
+                        path=home, remedy="g++")  # fmt: skip
 
 
 def _taken(wheel: dict[str, Any]) -> dict[str, Any]:
