@@ -93,7 +93,7 @@ def _adapted(file: Path) -> None:
     with the article's pins of what Enflame hands out."""
     head, *steps = file.read_text("utf-8").split("[[steps]]")
     kept = [one for one in steps if 'name = "model/' not in one]
-    assert len(kept) == len(steps) - 3
+    assert len(kept) <= len(steps) - 3
     rider, platform = '"1.2.0.301", topsrider = "3.2.109", tops = "1.2.0.301"', enflame.PLATFORM
     assert (rider in head) == (file.parent.name == "s60")
     head = head.replace(rider, f'"1.0.5.1", platform = "{platform}", tops = "{platform}"')
