@@ -86,6 +86,27 @@ def cli(home: Path) -> Cli:
     return lambda *arguments, **more: run_cli(home, *arguments, **more)
 
 
+@pytest.fixture
+def here(home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The same in this process: for many starts of one kind, where one of its own is tried too."""
+    import tasks
+
+    def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        command = ["paddock", *arguments]
+        with monkeypatch.context() as patch:
+            for name, value in {"PADDOCK_LANG": "en", **more}.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", command)
+            capfd.readouterr()
+            try:
+                tasks.main()
+            except SystemExit as end:
+                return subprocess.CompletedProcess(command, int(end.code or 0), *capfd.readouterr())
+        return subprocess.CompletedProcess(command, 0, *capfd.readouterr())
+
+    return run
+
+
 def shared_home(name: str) -> Path:
     """A home that is kept between runs of the tests, since a second provision does nothing."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

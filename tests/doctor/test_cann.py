@@ -473,7 +473,7 @@ NAMES = st.sampled_from(["ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES", 
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
 def test_no_text_makes_a_check_crash(healthy: Facts, data: st.DataObject) -> None:

@@ -101,9 +101,9 @@ def test_two_values_of_one_flag(given: str, made: str) -> None:
         ["--yes"],
     ],
 )
-def test_what_cannot_be_is_refused(cli: Cli, flags: list[str]) -> None:
+def test_what_cannot_be_is_refused(here: Cli, flags: list[str]) -> None:
     for language in words.LANGUAGES:
-        made = cli("doctor", "--json", *flags, PADDOCK_LANG=language)
+        made = here("doctor", "--json", *flags, PADDOCK_LANG=language)
         assert made.returncode == 2, made.stdout + made.stderr
         assert "Traceback" not in made.stderr and made.stderr.startswith("x ")
 

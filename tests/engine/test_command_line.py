@@ -37,8 +37,8 @@ def test_a_command_that_is_not_understood(cli: Cli, line: str, nearest: str) -> 
         ("build-ops --in=", "--in"), ("report --json --html=", "--html"),
     ],
 )  # fmt: skip
-def test_an_empty_value_is_no_flag_left_out(cli: Cli, line: str, flag: str) -> None:
-    result = cli(*line.split())
+def test_an_empty_value_is_no_flag_left_out(here: Cli, line: str, flag: str) -> None:
+    result = here(*line.split())
     assert result.returncode == 2
     assert f"{flag} cannot be ``" in result.stderr
     if "--json" in line:
@@ -55,8 +55,8 @@ AT_HOME = [
 
 
 @pytest.mark.parametrize("line", AT_HOME)
-def test_the_home_of_nobody_is_a_file_that_is_not_there(cli: Cli, line: str) -> None:
-    result = cli(*line.split(), "~nobody-at-all/x")
+def test_the_home_of_nobody_is_a_file_that_is_not_there(here: Cli, line: str) -> None:
+    result = here(*line.split(), "~nobody-at-all/x")
     assert 0 < result.returncode < 70, result.stderr
     assert "~nobody-at-all/x" in result.stdout + result.stderr
 
@@ -122,12 +122,12 @@ def test_names_that_begin_with_a_dash_and_no_input(cli: Cli) -> None:
 @pytest.mark.parametrize("name", ["../../victim", "..", "", "/tmp/victim", "lopback", "a/../b"])  # noqa: S108
 @pytest.mark.parametrize("more", [[], ["--undo"], ["--dry-run"]])
 def test_an_unknown_target_touches_nothing(
-    tmp_path: Path, home: Path, cli: Cli, name: str, more: list[str]
+    tmp_path: Path, here: Cli, name: str, more: list[str]
 ) -> None:
     left = tmp_path / "victim" / "lib" / "python3.11" / "site-packages" / "a-1.dist-info"
     left.mkdir(parents=True)
     before = tree(tmp_path)
-    result = cli("provision", "--target", name, *more)
+    result = here("provision", "--target", name, *more)
     assert result.returncode == 2, result.stdout + result.stderr
     assert tree(tmp_path) == before
 

@@ -14,7 +14,9 @@ from provision.paths import ROOT
 from tests.frame.conftest import Launcher
 
 
-def test_first_start_makes_the_environment_and_hands_everything_on(launcher: Launcher) -> None:
+def test_first_start_makes_an_environment_whose_scripts_work_and_hands_everything_on(
+    launcher: Launcher,
+) -> None:
     arguments = ["provision", "--target", "two words", "", "it's", '"$(x)"', "中文"]
     done = launcher.run(*arguments)
     assert done.returncode == 0, done.stderr
@@ -23,16 +25,13 @@ def test_first_start_makes_the_environment_and_hands_everything_on(launcher: Lau
     assert told["argv"] == arguments
     assert Path(told["prefix"]).parent == launcher.tool
     assert told["cwd"] == str(launcher.home)
+    script = Path(told["prefix"], "bin", "tiny-says")
+    assert subprocess.check_output([script], text=True) == "tiny was here\n"
 
 
 def test_the_exit_status_is_that_of_the_task(quick: Launcher) -> None:
     assert quick.run("exit", "7").returncode == 7
     assert quick.run("exit", "9").returncode == 9
-
-
-def test_console_scripts_of_the_environment_work(launcher: Launcher) -> None:
-    script = Path(launcher.told()["prefix"], "bin", "tiny-says")
-    assert subprocess.check_output([script], text=True) == "tiny was here\n"
 
 
 def test_a_later_start_needs_no_network_and_no_python_on_path(quick: Launcher) -> None:

@@ -215,28 +215,28 @@ def test_bad_flags_are_refused(flags: tuple[str, ...], what: str) -> None:
     assert (caught.value.status, what in str(caught.value)) == (2, True), caught.value
 
 
-def test_a_checkout_that_lacks_the_recipe(cli: Cli, tmp_path: Path) -> None:
+def test_a_checkout_that_lacks_the_recipe(here: Cli, tmp_path: Path) -> None:
     flags = ("smoke", "--target", "s60", "--level", "model", "--dry-run", "--checkout")
-    told = cli(*flags, str(tmp_path)).stdout
+    told = here(*flags, str(tmp_path)).stdout
     assert f"# Missing in {tmp_path}" in told
-    lost = json.loads(cli(*flags, str(tmp_path), "--json").stdout)["recipes"][0]["missing"]
+    lost = json.loads(here(*flags, str(tmp_path), "--json").stdout)["recipes"][0]["missing"]
     assert lost and all(line in told for line in lost)
     _, [one] = filled(Wish("s60", "model", checkout=tmp_path))
     for name in (one.recipe.program, *one.recipe.needs):
         (one.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (one.folder / name).touch()
-    assert "# Missing in" not in cli(*flags, str(tmp_path)).stdout
-    assert cli(*flags, str(tmp_path / "absent")).returncode == 2
+    assert "# Missing in" not in here(*flags, str(tmp_path)).stdout
+    assert here(*flags, str(tmp_path / "absent")).returncode == 2
 
 
-def test_a_window_is_of_a_text(cli: Cli) -> None:
-    result = cli("smoke", "--target", "loopback", "--window", "64")
+def test_a_window_is_of_a_text(here: Cli) -> None:
+    result = here("smoke", "--target", "loopback", "--window", "64")
     assert result.returncode == 2 and "--text" in result.stderr
 
 
-def test_a_log_is_judged_or_something_started(cli: Cli, tmp_path: Path) -> None:
+def test_a_log_is_judged_or_something_started(here: Cli, tmp_path: Path) -> None:
     (tmp_path / "log").write_text("hello\n")
-    result = cli("smoke", "--diagnose", str(tmp_path / "log"), "--level", "train")
+    result = here("smoke", "--diagnose", str(tmp_path / "log"), "--level", "train")
     assert (result.returncode, "--level" in result.stderr, result.stdout) == (2, True, "")
 
 

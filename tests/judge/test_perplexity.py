@@ -155,17 +155,24 @@ def test_a_folder_of_which_a_part_cannot_be_read(cli: Cli, tmp_path: Path) -> No
     assert "PADDOCK_HOME" not in result.stderr
 
 
-@pytest.mark.parametrize("command", [["explain"], ["smoke", "--diagnose"]])
+BOTH = pytest.mark.parametrize("command", [["explain"], ["smoke", "--diagnose"]])
+
+
+@BOTH
 @pytest.mark.parametrize(
     ("content", "said"), [(b"", "Nothing is in"), (bytes(range(256)) * 99, "holds no text")]
 )
 def test_what_is_no_text(
-    cli: Cli, tmp_path: Path, command: list[str], content: bytes, said: str
+    here: Cli, tmp_path: Path, command: list[str], content: bytes, said: str
 ) -> None:
     (tmp_path / "a.log").write_bytes(content)
-    result = cli(*command, str(tmp_path / "a.log"))
+    result = here(*command, str(tmp_path / "a.log"))
     assert (result.returncode, said in result.stdout) == (12, True), result.stdout
     assert "None of the known" not in result.stdout
+
+
+@BOTH
+def test_a_device_is_no_log(cli: Cli, command: list[str]) -> None:
     refused = cli(*command, "/dev/zero", timeout=30)
     assert refused.returncode == 2 and "device" in refused.stderr
 

@@ -70,13 +70,14 @@ CARRIERS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("name", LONG)
-@pytest.mark.parametrize("carrier", CARRIERS)
-def test_a_carrier_changes_nothing(name: str, carrier: str) -> None:
+def test_a_carrier_changes_nothing(name: str) -> None:
     kind, text = SAMPLES[name]
     plain = text.expandtabs(8)
-    if carrier == "watched" and kind == "env":
-        pytest.skip("a list that is all variables has one line now that is none")
-    assert read(CARRIERS[carrier](plain)) == read(plain)
+    said = read(plain)
+    for carrier, carried in CARRIERS.items():
+        if carrier == "watched" and kind == "env":
+            continue  # a list that is all variables has one line now that is none
+        assert read(carried(plain)) == said, carrier
 
 
 @pytest.mark.parametrize("width", [60, 79, 80, 90, 100, 120])

@@ -76,11 +76,11 @@ CHOSEN = ["--base", BASE, "--image", "registry.example/a:1", "--builder", "class
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_command_in_a_text_writes_it_again(cli: Cli, target: str, form: str) -> None:
+def test_the_command_in_a_text_writes_it_again(cli: Cli, here: Cli, target: str, form: str) -> None:
     chosen = list(CHOSEN)
     if target == "s60":
         chosen[chosen.index("aarch64")] = "x86_64"  # its vendor has nothing for another
-    first = cli("render", "--target", target, "--as", form, *chosen)
+    first = here("render", "--target", target, "--as", form, *chosen)
     assert first.returncode == 0, first.stderr
     assert again(cli, first.stdout) == first.stdout
 

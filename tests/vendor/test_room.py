@@ -20,7 +20,7 @@ from tests.engine.test_failures import mounted, needs_root
 from tests.vendor.conftest import Make
 from tests.vendor.test_plan import CARD
 
-GIB = 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 DRIVER = "Ascend-hdk-910b-npu-driver_23.0.3_linux-x86-64.run"
 TOOLKIT = "Ascend-cann-toolkit_8.0.0_linux-x86_64.run"
 Disks = Callable[..., None]
@@ -64,29 +64,31 @@ def test_what_lies_in_the_packages_decides(make: Make, disks: Disks, tmp_path: P
     disks(_=99 * GIB, _usr=99 * GIB)
     context = make()
     before = {one.path: one.bytes for one in room.places(context, plan(context))}
-    for name, size in ((DRIVER, GIB), (TOOLKIT, 3 * GIB)):
+    for name, size in ((DRIVER, 300 * MIB), (TOOLKIT, 900 * MIB)):
         sparse(tmp_path / "deps" / name, size)
-    (after,) = [one for one in room.places(context, plan(context)) if str(one.path) == "/usr/local"]
-    assert after.bytes == 4 * GIB
-    root = room.places(context, plan(context))[0]
-    assert root.bytes - sum(before.values()) == 3 * GIB
+    steps = plan(context)
+    (after,) = [one for one in room.places(context, steps) if str(one.path) == "/usr/local"]
+    assert after.bytes == 1200 * MIB
+    root = room.places(context, steps)[0]
+    assert root.bytes - sum(before.values()) == 900 * MIB
     assert str(root.path) == tempfile.gettempdir()
 
 
 def test_a_disk_that_is_too_small_is_named_with_what_is_short(
     make: Make, disks: Disks, tmp_path: Path
 ) -> None:
-    disks(_=99 * GIB, _usr=GIB)
-    sparse(tmp_path / "deps" / TOOLKIT, 3 * GIB)
+    disks(_=99 * GIB, _usr=100 * MIB)
+    sparse(tmp_path / "deps" / TOOLKIT, 300 * MIB)
     context = make()
+    steps = plan(context)
     with pytest.raises(PaddockError) as raised:
-        room.check(context, plan(context))
+        room.check(context, steps)
     assert (raised.value.code, raised.value.status) == ("no-room", 4)
     (line,) = raised.value.details
-    told = "room /usr/local: 3.0 GiB at the least, 1.0 GiB free: 2.0 GiB short"
+    told = "room /usr/local: 300 MiB at the least, 100 MiB free: 200 MiB short"
     assert line.split() == told.split()
-    disks(_=99 * GIB, _usr=3 * GIB)
-    room.check(context, plan(context))
+    disks(_=99 * GIB, _usr=300 * MIB)
+    room.check(context, steps)
 
 
 def test_the_cache_and_the_environment_share_files_on_one_disk(
