@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from provision.console import consent, show, show_json
 from provision.container import box, engine, images, load
 from provision.container.place import Place
 from provision.container.settings import Settings, on_this_machine
+from provision.container.told import Reported
 from provision.container.work import Work
+from provision.errors import PaddockError
 from provision.progress import Progress, progress
 from provision.words import text
 
@@ -44,14 +46,17 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
         load.load(work.inside, place.wanted, place.options.deps)
         work.packages()
         done = work.steps()
-        smoke = None if not place.proves or work.proved() else work.prove()
+        stand_in, smoke = _proved(work, say) if place.proves else ("", None)
     seconds = time.monotonic() - began
     if json:
-        show_json(done | {"place": "container", "container": name, "image": place.image.name,
-                          "digest": digest, "smoke": smoke, "seconds": round(seconds, 3),
-                          "changed": done["changed"] or smoke is not None})  # fmt: skip
+        show_json(done | {"stand_in": stand_in or None, "place": "container", "container": name,
+                          "image": place.image.name, "digest": digest, "smoke": smoke,
+                          "changed": done["changed"] or smoke is not None,
+                          "seconds": round(seconds, 3)})  # fmt: skip
         return 0
-    for line in _ending(place, work, done, smoke, duration(seconds)):
+    if stand_in:
+        say(text("provision.stand-in", stand_in=stand_in))
+    for line in _ending(place, work, duration(seconds), changed=done["changed"] or bool(smoke)):
         say(line)
     return 0
 
@@ -108,7 +113,14 @@ def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
     options = replace(place.options, only=tuple(place.outside))
     if options.begin not in place.outside:
         options = replace(options, begin=None)
-    carry_out(options, Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes)))
+    face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
+    try:
+        carry_out(options, face)
+    except PaddockError as error:
+        if error.code != "package-missing":
+            raise
+        again = {"target": f"{place.options.target} --in container"}  # the command to repeat
+        raise PaddockError(error.code, error.details, **{**error.values, **again}) from None
 
 
 def _image(place: Place, client: Any, shown: Progress) -> tuple[str, str]:
@@ -143,19 +155,42 @@ def _started(place: Place, client: Any, settings: Settings, shown: Progress) -> 
     return Work(place, inside, shown, Path(log))
 
 
-def _ending(
-    place: Place, work: Work, done: dict[str, Any], smoke: dict[str, Any] | None, took: str
-) -> Iterator[str]:
-    """The smoke levels, then how the run ended and what can be typed next."""
-    if smoke:
-        import msgspec
+def _proved(work: Work, say: Say) -> tuple[str, dict[str, Any] | None]:
+    """What stood in for a card, and the smoke tests' report; None where they had passed before.
 
-        from checks.smoke.report import SmokeReport
-        from checks.smoke.show import level_lines
+    Their levels are shown, also those that have failed. Raises PaddockError `smoke-failed`,
+    `smoke-known`.
+    """
+    if (before := work.proved()) is not None:
+        return before, None
+    try:
+        report = work.prove()
+    except Reported as error:
+        for told in error.before:
+            _levels(told, say)
+        raise
+    _levels(report, say)
+    return report["stand_in"] or "", report
 
-        for level in msgspec.convert(smoke, SmokeReport).levels:
-            yield from level_lines(level)
-    if not done["changed"] and not smoke:
+
+def _levels(told: Mapping[str, Any], say: Say) -> None:
+    """Show the levels of a report as it was told."""
+    import msgspec
+
+    from checks.smoke.report import SmokeReport
+    from checks.smoke.show import level_lines
+
+    report = msgspec.convert(told, SmokeReport)
+    if report.stand_in:
+        say(f"  {report.stand_in}")
+    for level in report.levels:
+        for line in level_lines(level):
+            say(line)
+
+
+def _ending(place: Place, work: Work, took: str, *, changed: bool) -> Iterator[str]:
+    """How the run ended, and what can be typed next."""
+    if not changed:
         yield text("provision.nothing", count=len(place.inside), time=took)
         return
     yield text("provision.only" if place.options.only else "provision.done",

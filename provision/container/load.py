@@ -13,7 +13,7 @@ from provision.container.engine import translated
 from provision.container.inside import Inside
 from provision.digest import sha256
 from provision.forms.wanted import Wanted
-from provision.imaging.folder import gather
+from provision.imaging.folder import fill
 
 _STAMP = ".loaded"
 
@@ -23,12 +23,12 @@ def load(inside: Inside, wanted: Wanted, given: Path | None) -> None:
 
     `given` is the folder with vendors' packages. It is copied, not mounted: an edit of the
     checkout does not reach into a run, and a run with another folder needs no other container.
-    Raises PaddockError: `no-checkout`, `package-*`, `image-package`, `container-disk`.
+    One that is not there is told by the step that needs it, when the rest is done. Raises
+    PaddockError: `no-checkout`, `package-*`, `container-disk`.
     """
     with tempfile.TemporaryDirectory(prefix="paddock-container-") as scratch:
         folder = Path(scratch) / "tool"
-        gather(folder, wanted, given, "")
-        (folder / "Dockerfile").unlink()
+        fill(folder, wanted, given)
         digest = _digest(folder)
         if _text(inside, wanted.home / _STAMP) == digest:
             return

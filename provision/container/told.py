@@ -24,11 +24,16 @@ MARK = "provision"  # one run at a time works in a container
 
 
 class Reported(PaddockError):
-    """The failure that Paddock in the container has met, in its own sentences."""
+    """The failure that Paddock in the container has met, in its own sentences.
 
-    def __init__(self, told: Mapping[str, Any], where: str) -> None:
+    `before` are the documents that it has told before, such as a report of smoke tests.
+    """
+
+    def __init__(
+        self, told: Mapping[str, Any], where: str, before: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         super().__init__(told["code"], (*told["details"], where))
-        self.told = told
+        self.told, self.where, self.before = told, where, before
 
     def part(self, name: str) -> str:
         """A sentence as it was told, in the language that was asked for."""
@@ -124,7 +129,8 @@ class Teller:
         name = self.inside.container.name
         error = next((one for one in found if one.get("schema") == "paddock/error/1"), None)
         if error and error["code"] in STATUS:
-            raise Reported(error, text("inside.where", container=name, log=self.log))
+            where = text("inside.where", container=name, log=self.log)
+            raise Reported(error, where, found[: found.index(error)])
         raise PaddockError("step-failed", tuple(listener.tail), step=f"paddock {words[1]}",
                            status=status, log=self.log)  # fmt: skip
 

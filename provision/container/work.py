@@ -10,11 +10,12 @@ from provision import events
 from provision.container.inside import Inside
 from provision.container.place import Place
 from provision.container.settings import places, private
-from provision.container.told import MARK, Teller
+from provision.container.told import MARK, Reported, Teller
 from provision.journal import SMOKE
 from provision.progress import Progress
 from provision.render import render
-from provision.words import language
+from provision.vendor import licences
+from provision.words import language, text
 
 PACKAGES = "image/packages"
 
@@ -51,7 +52,8 @@ class Work:
     def steps(self) -> dict[str, Any]:
         """The steps by Paddock itself, as a document `paddock/provision/1`.
 
-        Raises PaddockError as `provision` does.
+        Raises PaddockError as `provision` does; packages that are missing belong into the folder
+        on this machine.
         """
         options, home = self.place.options, self.place.wanted.home
         words = ["--yes", "--release", self.place.wanted.release, "--jobs", str(options.jobs)]
@@ -59,11 +61,23 @@ class Work:
         words += ["--from", options.begin] if options.begin in self.place.inside else []
         words += ["--deps", str(home / "packages")] if options.deps else []
         words += ["--offline"] if options.network.offline else []
-        return self._paddock("provision", *map(str, words))
+        names = sorted(options.licences | licences.accepted(options.site))
+        words += ["--accept-eula", ",".join(names)] if names else []
+        try:
+            return self._paddock("provision", *map(str, words))
+        except Reported as error:
+            if error.code != "package-missing":
+                raise
+            do = text("inside.package-missing", folder=options.deps or "DIR")
+            raise Reported({**error.told, "do": do}, error.where) from None
 
-    def proved(self) -> bool:
-        """Whether the smoke tests have passed on just this state."""
-        return self._proof("holds") == 0
+    def proved(self) -> str | None:
+        """What stood in for a card when the smoke tests passed on just this state, "" for nothing.
+
+        None where they have not.
+        """
+        status, said = self._proof("holds", "")
+        return said if status == 0 else None
 
     def prove(self) -> dict[str, Any]:
         """The smoke tests, as a document `paddock/smoke/1`.
@@ -75,7 +89,7 @@ class Work:
             report = self._paddock("smoke")
         finally:
             self.progress.over(SMOKE)
-        self._proof("note")
+        self._proof("note", report["stand_in"] or "")
         return report
 
     def _paddock(self, task: str, *words: str) -> dict[str, Any]:
@@ -83,10 +97,14 @@ class Work:
         program = str(self.place.wanted.home / "tool" / "paddock")
         return self.teller.ask([program, task, "--json", "--target", target, *words])
 
-    def _proof(self, action: str) -> int:
-        state = places(self.place.wanted).state
+    def _proof(self, action: str, stand_in: str) -> tuple[int, str]:
+        """Ask for the proof, or note it: the exit status and what was said."""
+        state, said = places(self.place.wanted).state, bytearray()
         script = render("container/proof.sh.j2", {
             "tool": self.place.wanted.home / "tool", "target": self.place.wanted.stack.target,
             "journal": state / "journal.jsonl", "proof": state / "proved.sha256",
+            "stand_in": state / "proved.stand-in",
         })  # fmt: skip
-        return self.inside.run(["sh", "-c", script, "sh", action], {}, lambda *_: None, MARK)
+        words = ["sh", "-c", script, "sh", action, stand_in]
+        status = self.inside.run(words, {}, lambda out, _: said.extend(out or b""), MARK)
+        return status, said.decode()

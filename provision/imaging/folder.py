@@ -15,6 +15,8 @@ from provision.paths import ROOT
 from provision.site import Site
 from provision.steps import KINDS
 from provision.vendor import deps, trust
+from provision.vendor.public import published
+from provision.vendor.rows import Package
 from provision.words import text
 
 _FILES = ("paddock", "requirements.lock", "tasks.py")
@@ -24,12 +26,24 @@ _FOLDERS = ("provision", "checks", "templates", "images")
 def gather(folder: Path, wanted: Wanted, given: Path | None, dockerfile: str) -> None:
     """Fill a new folder with the tool, the target, the vendors' packages and the Dockerfile.
 
-    Raises PaddockError `no-checkout` in an installed wheel, `package-*`; OSError.
+    Raises PaddockError `image-package` for a package that is not there, and as `fill` does.
+    """
+    lacks = fill(folder, wanted, given)
+    (folder / "Dockerfile").write_text(dockerfile, encoding="utf-8")
+    for name, row in lacks:
+        told = text("package.from", file=name, vendor=row.vendor, where=row.where)
+        raise PaddockError("image-package", (told,), file=name, target=wanted.stack.target)
+
+
+def fill(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[str, Package]]:
+    """Fill a new folder with the tool, the target and the vendors' packages.
+
+    Returns the packages that are wanted and not there. Raises PaddockError `no-checkout` in an
+    installed wheel, `package-*`; OSError.
     """
     if not all((ROOT / name).is_file() for name in _FILES):
         raise PaddockError("no-checkout", folder=ROOT)
     folder.mkdir()
-    (folder / "Dockerfile").write_text(dockerfile, encoding="utf-8")
     for name in _FILES:
         shutil.copy2(ROOT / name, folder / name)
     for name in _FOLDERS:
@@ -38,7 +52,7 @@ def gather(folder: Path, wanted: Wanted, given: Path | None, dockerfile: str) ->
     if own.resolve() != wanted.folder.resolve():
         shutil.rmtree(own, ignore_errors=True)  # a stack of the user's own takes its place
         _copy(wanted.folder, own)
-    _packages(folder / "packages", wanted, given)
+    return _packages(folder / "packages", wanted, given)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -46,26 +60,30 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"))
 
 
-def _packages(folder: Path, wanted: Wanted, given: Path | None) -> None:
+def _packages(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[str, Package]]:
     """The vendors' packages that the steps of the image need, each after a look at its digest.
 
-    A step that looks at the machine first may find what it wants in an image of the person's own:
-    then the build says what is missing.
+    Returns those that are not there. A step that looks at the machine first may find what it wants
+    in an image of the person's own: its package is none of them.
     """
     context = replace(wanted.context, deps=given, site=Site(wanted.stack.target))
     folder.mkdir()
+    lacks = []
     for step in split(wanted)[0]:
         may_hold = bool(wanted.base) and KINDS[step.kind].by_machine
         for name, _, _, row in packages(step, wanted):
             found = deps.find(row, context)
+            if found and found.rivals:
+                raise PaddockError("package-several", files=", ".join(found.rivals),
+                                   folder=found.path.parent)  # fmt: skip
             if found and found.archive and KINDS[step.kind].by_machine:
                 _link(found.archive, folder)
             elif found and not found.archive:
-                trust.checked(found.path, row, context.site)
+                trust.checked(found.path, row, context.site, published(wanted.folder))
                 _link(found.path, folder)
             elif not may_hold:
-                told = text("package.from", file=name, vendor=row.vendor, where=row.where)
-                raise PaddockError("image-package", (told,), file=name, target=wanted.stack.target)
+                lacks.append((name, row))
+    return lacks
 
 
 def _link(file: Path, folder: Path) -> None:

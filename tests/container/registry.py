@@ -51,25 +51,33 @@ class Registry:
 @contextlib.contextmanager
 def registry() -> Iterator[Registry]:
     """A registry without any image."""
+    with tempfile.TemporaryDirectory(prefix="paddock-registry-") as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        free.close()
+        with serving(Path(folder), address):
+            _wait(address)
+            yield Registry(address, Path(folder))
+
+
+@contextlib.contextmanager
+def serving(folder: Path, address: str, *within: str) -> Iterator[None]:
+    """A registry of the images in a folder, which is started; `within` is a command before its own,
+    for another network."""
     program = shutil.which("docker-registry")
     needs(program is not None, "docker-registry")
-    with tempfile.TemporaryDirectory(prefix="paddock-registry-") as folder:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        settings = {
-            "version": 0.1, "log": {"level": "error"}, "http": {"addr": address},
-            "storage": {"filesystem": {"rootdirectory": folder}, "delete": {"enabled": True}},
-        }  # fmt: skip
-        file = Path(folder) / "settings.yml"
-        file.write_text(json.dumps(settings))  # which is YAML, too
-        with subprocess.Popen([str(program), "serve", str(file)], stderr=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL) as process:  # fmt: skip
-            try:
-                _wait(address)
-                yield Registry(address, Path(folder))
-            finally:
-                process.kill()
+    settings = {
+        "version": 0.1, "log": {"level": "error"}, "http": {"addr": address},
+        "storage": {"filesystem": {"rootdirectory": str(folder)}, "delete": {"enabled": True}},
+    }  # fmt: skip
+    file = folder / "settings.yml"
+    file.write_text(json.dumps(settings))  # which is YAML, too
+    with subprocess.Popen([*within, str(program), "serve", str(file)], stderr=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:  # fmt: skip
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def _wait(address: str) -> None:

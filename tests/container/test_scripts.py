@@ -16,7 +16,7 @@ VALUES: dict[str, dict[str, object]] = {
     "inside": {"settings": [HOSTILE, "/b"], "marks": HOSTILE, "mark": "provision"},
     "end": {"variable": f"A={HOSTILE}", "file": HOSTILE, "patience": 9},
     "packages": {"packages": ["a", "b"]},
-    "proof": {"tool": HOSTILE, "target": "x", "journal": HOSTILE, "proof": HOSTILE / "p"},
+    "proof": dict.fromkeys(("tool", "target", "journal", "proof", "stand_in"), HOSTILE),
 }
 
 

@@ -111,7 +111,7 @@ def test_each_step_has_one_place(target: str) -> None:
     one = made(target, Network())
     place = Place(Options(target), one.wanted)
     parts = [*place.outside, *place.inside, *place.left]
-    assert sorted(parts) == sorted(step.name for step in one.wanted.stack.steps)
+    assert sorted(parts) == sorted(step.name for step in one.wanted.steps)
     assert ("host/driver" in place.outside) == (target != "loopback")
     assert "framework/paddle" in place.inside
     some = Place(Options(target, only=("framework/paddle",)), one.wanted)

@@ -16,7 +16,7 @@ from provision.imaging.folder import gather
 from tests.conftest import Cli
 from tests.lab.machine import LABEL, base_image
 from tests.render.building import build, docker, tidy
-from tests.render.values import made, wanted
+from tests.render.values import BASE, made, wanted
 
 # A Docker whose client has this version, with or without buildx and an engine.
 DOCKER = """#!/bin/sh
@@ -109,6 +109,18 @@ def test_the_vendors_packages_go_along_and_are_missed_by_name(tmp_path: Path) ->
     (tmp_path / name).write_bytes(b"a wheel")
     gather(tmp_path / "second", one, tmp_path, text)
     assert (tmp_path / "second" / "packages" / name).read_bytes() == b"a wheel"
+
+
+def test_of_two_versions_that_would_do_none_is_taken(tmp_path: Path) -> None:
+    names = ["topsfactor_1.0-1_amd64.deb", "topsfactor_2.0-1_amd64.deb"]
+    for name in (*names, "TopsPlatform_1_deb_amd64.run"):
+        (tmp_path / name).write_bytes(b"a package")
+    one = wanted("s60", base=BASE)
+    one.stack.releases["3.0.0"].pins.update(platform="1")  # the article's packages
+    with pytest.raises(PaddockError) as raised:
+        gather(tmp_path / "context", one, tmp_path, "")
+    assert raised.value.code == "package-several"
+    assert all(name in str(raised.value) for name in names)
 
 
 FAILING = """#!/bin/sh

@@ -21,11 +21,11 @@ HOST = ("--cgroupns", "private", "--shm-size", "8g")
 # A container made by Docker looks like one by this file.
 _START = "set -e\nrm -f /.dockerenv\n"
 # An engine in the box needs nearly all; the one capability is not given to this machine either.
-_NESTED = (
+NESTED = (
     "--cap-add=ALL", "--cap-drop=SYS_RESOURCE", "--volume=/var/lib/docker",
     *(f"--security-opt={name}=unconfined" for name in ("seccomp", "apparmor", "systempaths")),
 )  # fmt: skip
-_ENGINE = """
+SERVE = """
 for folder in /sys/fs/cgroup/*; do mount -o remount,bind,rw $folder; done
 setsid dockerd >/var/log/dockerd.log 2>&1 </dev/null &
 for _ in $(seq 100); do docker info >/dev/null 2>&1 && exit 0; sleep 0.1; done
@@ -82,9 +82,9 @@ def recipe(
     engine = engine or (variant is not None and variant.engine)
     spec = describe(vendor, variant)
     options = [*HOST, *_sysfs(folder, spec), *mounts, *access(spec)]
-    options += _NESTED if engine else ()
+    options += NESTED if engine else ()
     script = _START + state(spec) + "".join(map(mknod, spec.nodes))
-    script += (variant.shell if variant else "") + _ENGINE * engine
+    script += (variant.shell if variant else "") + SERVE * engine
     user = variant.user if variant else "root"
     return Recipe(vendor_image(vendor, engine), options, script, user, spec.prelude)
 

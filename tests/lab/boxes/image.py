@@ -67,7 +67,7 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
     """The tag of a vendor's healthy box, with a Docker Engine where it is asked for."""
     needs(shutil.which("gcc") is not None, "gcc, for the vendors' libraries")
     needs(shutil.which("dpkg-deb") is not None, "dpkg-deb, for the vendors' packages")
-    base = _engine_image() if engine else prepared_image()
+    base = with_engine("engine", prepared_image()) if engine else prepared_image()
     folder = Path(__file__).parent
     sources = [file for name in _SOURCES for file in sorted(folder.glob(name))]
     parts = [base, os.uname().release, *map(_text, sources)]
@@ -75,10 +75,9 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
     return _image(kind, parts, lambda tag: _make(vendor, base, tag))
 
 
-def _engine_image() -> str:
-    """That machine with a Docker Engine."""
-    prepared = prepared_image()
-    return _image("engine", [prepared, _ENGINE], lambda tag: _add(prepared, tag))
+def with_engine(kind: str, base: str) -> str:
+    """The machine of an image with a Docker Engine."""
+    return _image(kind, [base, _ENGINE], lambda tag: _add(base, tag))
 
 
 def prepared_image() -> str:
