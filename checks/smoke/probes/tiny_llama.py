@@ -124,8 +124,8 @@ class Run:
 def unkept(device: str) -> str:
     """Why a stand-in cannot train a model; "" where it can, and for a card.
 
-    Of a product, Paddle (3.0.0, 3.3.1) keeps for `npu` only what the vendor's own kernel reads of it
-    for the gradient. Where a device in host memory has that type, the CPU's kernel reads more.
+    Of a product, Paddle (3.0.0, 3.3.1) keeps for `npu` only what the vendor's own kernel reads for
+    the gradient. Where a device in host memory has that type, the CPU's kernel reads more.
     """
     if device == "loopback" or not in_host_memory(device):
         return ""
