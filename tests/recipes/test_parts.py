@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from provision.errors import PaddockError
 from provision.facts.command import Answer
@@ -195,6 +197,21 @@ def test_folders_of_one_name_have_trees_of_their_own(home: Path) -> None:
         for place in ("/a/PaddleCustomDevice", "/b/PaddleCustomDevice", "/a/PaddleCustomDevice")
     ]
     assert found[0].build != found[1].build and found[0].build == found[2].build
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "3.0.0b2", "3.0.0rc1", "3.0.0", "3.3.1.post1"])
+def test_a_release_is_written_so_that_cmake_can_compute_with_it(home: Path, release: str) -> None:
+    """As Paddle's version.cmake does: the first three numbers, between dots and dashes."""
+    python = Python(Path("/usr/bin/python3"), "3.11", release, home / "env")
+    work = Work(
+        recipe.load("npu"), Source("/a", Path("/a"), "0" * 40), python, "x86_64", Path("/a")
+    )
+    for name in ("npu", "gcu"):
+        rows = recipe.load(name).variables
+        (value, *_) = (row.value for row in rows if row.name == "PADDLE_VERSION")
+        written = value.format_map(work.known)
+        assert all(re.fullmatch(r"[0-9+]+", part) for part in re.split("[.-]", written)[:3])
+        assert Version(written).public == str(Version(release))
 
 
 @pytest.mark.parametrize("option", [
