@@ -14,6 +14,7 @@ from provision.steps.install import in_the_way
 from provision.steps.packages import recorded
 from provision.steps.vendor import missing, notes, path, row
 from provision.vendor import deps
+from provision.vendor.shown import shown
 from provision.wheels import recipe
 from provision.words import text
 
@@ -36,8 +37,15 @@ class Given(Kind):
                 "name": file.name, "sha256": digest, "trusted": context.site.trusted}  # fmt: skip
 
     def identity(self, step: Step, context: Context, script: str) -> str:
-        """The wheel that is wanted: where it lay when it was installed does not matter."""
-        return f"{self.template} {deps.wanted(row(step, context), context)}"
+        """The wheel that is wanted: where it lay when it was installed does not matter.
+
+        Of one from sources it is their commit, too: that of the file, else what is installed.
+        """
+        package = row(step, context)
+        found, there = deps.find(package, context), shown(package, context).version
+        version = found.path.name.split("-")[1] if found else there
+        return " ".join([self.template, str(deps.wanted(package, context)),
+                         *version.split("+")[1:]])  # fmt: skip
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """What the pinned distribution has installed."""
