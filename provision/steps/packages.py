@@ -38,12 +38,16 @@ class Packages(Kind):
     template = "steps/packages.sh.j2"
 
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
-        """The lock file, the environment's interpreter, and whether something is there already.
+        """The lock file, the environment's interpreter, and what of it is there already.
 
-        Raises PaddockError `stack-part`.
+        That is fetched anew, but for what an earlier step has put there: it is that step's, which
+        would no longer hold. Raises PaddockError `stack-part`.
         """
         lock = self._lock(step, context)
-        return {"python": context.site.python, "lock": lock, "again": _some(lock, context)}
+        there = _there(lock, context)
+        own = there - self._earlier(step, context)
+        return {"python": context.site.python, "lock": lock, "again": bool(own) and own == there,
+                "renewed": sorted(own) if own != there else []}  # fmt: skip
 
     def identity(self, step: Step, context: Context, script: str) -> str:
         """What is wanted: whether it replaces something does not matter."""
@@ -72,6 +76,12 @@ class Packages(Kind):
         lock = self._lock(step, context)
         return None if lock.is_file() else Lack("stack-part", str(lock), later=True)
 
+    def _earlier(self, step: Step, context: Context) -> set[str]:
+        """The distributions that earlier steps of this kind pin."""
+        steps = context.stack.steps
+        layers = [one.lock for one in steps[: steps.index(step)] if one.kind == step.kind]
+        return {name for layer in layers if layer for name in _names(context.lock(layer))}
+
     def _lock(self, step: Step, context: Context) -> Path:
         assert step.lock is not None  # noqa: S101 - the stack's reader checks it
         lock = context.lock(step.lock)
@@ -81,10 +91,15 @@ class Packages(Kind):
         return lock
 
 
-def _some(lock: Path, context: Context) -> bool:
-    """Whether a distribution that the lock pins is there, of any version and in any state."""
+def _there(lock: Path, context: Context) -> set[str]:
+    """The distributions that the lock pins and that are there, of any version and in any state."""
     site = context.site.site_packages
-    if site is None or not lock.is_file():
-        return False
-    names = re.findall(r"^([\w.-]+)==", lock.read_text(encoding="utf-8"), re.MULTILINE)
-    return bool(set(map(normal, names)) & {name for name, _ in installed(site)})
+    return _names(lock) & {name for name, _ in installed(site)} if site else set()
+
+
+def _names(lock: Path) -> set[str]:
+    """The normalised names that a lock pins, on whatever system; none without a lock."""
+    if not lock.is_file():
+        return set()
+    text = lock.read_text(encoding="utf-8")
+    return set(map(normal, re.findall(r"^([\w.-]+)==", text, re.MULTILINE)))

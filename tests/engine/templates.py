@@ -24,7 +24,7 @@ def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object
                   "modules": ["enflame"], "arguments": ["--full", "a b"], "limit": 60,
                   "removal": "bash '/a b/x' -q", "reboot": "reboot (takes|\"effect')",
                   "sha256": "ab" * 32, "name": (folder / "a b.run").name, "files": [one],
-                  "debs": [folder / "a.deb"], "again": True,
+                  "debs": [folder / "a.deb"], "again": True, "renewed": ["a"],
                   "command": [folder / "python", "build-ops"], "settings": [folder / "set_env.sh"],
                   "order": '{"origin": "a b"}', "order_file": "order.json",
                   "answer_file": "answer.json"}  # fmt: skip
