@@ -448,7 +448,7 @@ def test_an_export_and_a_prediction(stand: Stand, monkeypatch: pytest.MonkeyPatc
     assert checkout
     source = checkout / "llm/devices/npu/llama/output/sft_bf16_llama_N1C8"
     (checkout / "llm/predict").mkdir()
-    say = f"print({NPU_BEGIN!r})\n"
+    say = f"import time\nprint({NPU_BEGIN!r})\ntime.sleep(0.4)\n"  # while its memory is looked at
     (checkout / "llm/predict/export_model.py").write_text(say + EXPORT)
     answer = "\n".join(prediction())
     (checkout / "llm/predict/predictor.py").write_text(f"{say}print({answer!r})\n")
