@@ -96,18 +96,26 @@ def _copy(out: bytes | None, err: bytes | None) -> None:
 
 
 def _interactive(inside: Inside, variables: Mapping[str, str]) -> int:
-    """Become Docker's own client, which knows terminals; a value is passed by its name."""
-    program = shutil.which("docker")
-    if program is None:
+    """Become the engine's own client, which knows terminals; a value is passed by its name."""
+    client = _client()
+    if client is None:
         raise PaddockError("no-client", container=inside.container.name)
     terminal = ["--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
     names = [word for name in variables for word in ("--env", name)]
     script = "command -v bash > /dev/null && exec bash; exec sh"
     words = inside.command(["sh", "-c", script], f"{SHELL}-{os.getpid()}")
-    argv = ["docker", "exec", "--interactive", *terminal, *names, inside.container.name, *words]
+    argv = [*client, "exec", "--interactive", *terminal, *names, inside.container.name, *words]
     sys.stdout.flush()
-    os.execve(program, argv, {**os.environ, **variables})  # noqa: S606
+    os.execve(argv[0], argv, {**os.environ, **variables})  # noqa: S606
     return 0
+
+
+def _client() -> list[str] | None:
+    """The command of Docker's client, else of Podman's, which does not read DOCKER_HOST."""
+    if docker := shutil.which("docker"):
+        return [docker]
+    podman, host = shutil.which("podman"), os.environ.get("DOCKER_HOST")
+    return [podman, "--url", host] if podman and host else None
 
 
 def status(*, json: bool) -> int:

@@ -119,6 +119,12 @@ def engine(size: str = "300m") -> Iterator[Engine]:
 
 def busy_image(running: Engine) -> str:
     """An image of two megabytes, with a shell, and its name."""
+    running.docker("import", "-", IMAGE, given=busy_archive())
+    return IMAGE
+
+
+def busy_archive() -> bytes:
+    """Its files, as a tar archive."""
     program = shutil.which("busybox")
     needs(program is not None, "busybox (Debian: busybox-static)")
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +134,4 @@ def busy_image(running: Engine) -> str:
         for name in ("cat", "grep", "kill", "mkdir", "rm", "seq", "sh", "sleep", "tr"):
             (programs / name).symlink_to("busybox")
         pack = ["tar", "-c", "-C", folder, "."]
-        archive = subprocess.run(pack, check=True, capture_output=True).stdout
-    running.docker("import", "-", IMAGE, given=archive)
-    return IMAGE
+        return subprocess.run(pack, check=True, capture_output=True).stdout

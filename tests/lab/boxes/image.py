@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -57,7 +58,7 @@ find . -mindepth 1 -delete
 _ENGINE = """
 set -e
 apt-get -qq update
-DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install docker.io
+DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install {packages}
 rm -rf /var/lib/apt/lists/*
 """
 _SOURCES = ("ascend*.py", "enflame.py", "environment.py", "image.py", "objects.py", "programs/*.py")
@@ -75,9 +76,10 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
     return _image(kind, parts, lambda tag: _make(vendor, base, tag))
 
 
-def with_engine(kind: str, base: str) -> str:
-    """The machine of an image with a Docker Engine."""
-    return _image(kind, [base, _ENGINE], lambda tag: _add(base, tag))
+def with_engine(kind: str, base: str, packages: str = "docker.io") -> str:
+    """The machine of an image with a container engine."""
+    script = _ENGINE.format(packages=packages)
+    return _image(kind, [base, script], lambda tag: _add(base, script, tag))
 
 
 def prepared_image() -> str:
@@ -130,9 +132,9 @@ def _make(vendor: str, base: str, tag: str) -> None:
         _commit(machine, tag)
 
 
-def _add(image: str, tag: str) -> None:
+def _add(image: str, script: str, tag: str) -> None:
     with running(image) as machine:
-        _ok(machine.run(_ENGINE, timeout=600))
+        _ok(replace(machine, checkout="/").run(script, timeout=600))  # it may have none yet
         _commit(machine, tag)
 
 
