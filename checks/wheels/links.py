@@ -15,7 +15,8 @@ from provision.facts.linking.linkage import Linkage, Needed
 
 # The libraries that a plugin is linked with, by the releases of Paddle: 2.6 and 3.0 to 3.3.
 _PADDLE = re.compile(r"lib(paddle|phi(_core|_kernel.*)?|common)\.so|core_(no)?avx\.so")
-_OURS = re.compile(r"PD_|_ZN?[VrK]*K?(?:6paddle|3phi|6common|4phi)")
+# phi::capi is what a plugin compiles for itself, from sources that come with Paddle's headers.
+_OURS = re.compile(r"PD_|_ZN?[VrK]*K?(?:6paddle|3phi(?!4capi)|6common|4phi)")
 _SOURCE = "measured: plugins built for and run with paddlepaddle 2.6.2 to 3.3.1"
 
 

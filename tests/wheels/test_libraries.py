@@ -64,8 +64,10 @@ def test_one_for_another_paddle(tmp_path: Path, against: Auditor, core: str) -> 
     assert cases(against(path)) == {"wheel-symbols": "error paddle"}
 
 
-def test_a_symbol_that_nobody_has(tmp_path: Path, against: Auditor) -> None:
-    code = "int lost_in_space(void); int f(void) { return lost_in_space(); }"
+@pytest.mark.parametrize("name", ["lost_in_space", "_ZNK3phi4capi6Scalar2toIfEET_v"])
+def test_a_symbol_that_nobody_has(tmp_path: Path, against: Auditor, name: str) -> None:
+    """The second is of phi::capi, which no release of Paddle has in a library."""
+    code = f"int {name}(void); int f(void) {{ return {name}(); }}"
     made = against(wheel(tmp_path, make.compiled(tmp_path, code)))
     assert cases(made) == {"wheel-symbols": "error missing"}
     assert make.LIBRARY in of(made, "wheel-symbols")
