@@ -344,10 +344,12 @@ def lab(_: Context, action: str, target: str = "", variant: str = "") -> int:
 
 
 @command
-def test(_: Context, fast: bool = False, select: str = "") -> int:
+def test(_: Context, fast: bool = False, again: bool = False, select: str = "") -> int:
     """Run the project's own tests."""
     from provision.console import run_tool
 
+    if again:  # one by one, without others beside them
+        return run_tool("pytest", "--last-failed", "--last-failed-no-failures", "none", "-x")
     # A file stays on one of the two processes: its tests may share a machine or a home. The slow
     # ones come first, in the order that tests/conftest.py gives, so that both end together.
     spread = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
