@@ -127,7 +127,7 @@ def _part(word: str, number: int) -> Part:
 def _apart(one: Part, other: Part) -> bool:
     """Whether two different parts count different things, so that neither is the greater."""
     kinds = {one[:2], other[:2]}
-    if all(part[1] == 0 for part in (one, other)):
+    if all(part[0] >= 0 for part in (one, other)):  # a date against a number, or a `post` of one
         return len({20000101 <= part[0] <= 20991231 for part in (one, other)}) > 1  # noqa: PLR2004
     is_before = all(part[0] == -1 for part in (one, other))
     return len(kinds) > 1 and (_WORDS["t"] in kinds or (is_before and _WORDS["dev"] in kinds))

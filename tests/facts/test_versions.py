@@ -48,6 +48,7 @@ def test_the_order_of_what_vendors_published(line: str) -> None:
         ("8.0.T13", "8.0.0"),
         ("3.0.0.dev20241202", "3.0.0b0"),  # a nightly build of a branch that goes on
         ("3.3.20250314", "3.3.109"),  # a date and a count
+        ("3.3.20250314", "3.3.post2"),
         ("1.0.5.1-2c3111", "1.0.5.1-4d5e6f"),
         ("1.0.5.1-2c3111", "1.0.5.1"),
         ("25.0.rc1.b010", "25.0.rc1"),
