@@ -24,7 +24,7 @@ from tests.lab.vendor.bare import Bare
 
 BASE = "vendor/base:1"
 ADDRESS = "127.0.0.1:5000"
-# A container sees the kernel's sysfs: here the parts that the machine has of its own.
+# A container sees the kernel's sysfs, and asks the cards: here what the machine has of both.
 _RUNTIME = """#!/usr/bin/python3
 import json, os, sys
 if "create" in sys.argv:
@@ -33,7 +33,7 @@ if "create" in sys.argv:
         spec = json.load(file)
     spec["mounts"] += [
         {"destination": part, "source": part, "type": "bind", "options": ["rbind", "ro"]}
-        for part in ("/sys/bus/pci", "/sys/module")
+        for part in ("/sys/bus/pci", "/sys/module", "/var/lib/lab")
     ]
     with open(path, "w") as file:
         json.dump(spec, file)

@@ -71,3 +71,17 @@ def test_a_shell_in_it_has_paddle_with_the_device(home: Path, flags: list[str]) 
     script = "import paddle; print(paddle.device.get_all_custom_device_type())"
     done = run_cli(home, "shell", "--target", "loopback", "--command", f"python -c '{script}'")
     assert (done.returncode, done.stdout) == (0, "['loopback']\n"), done.stderr
+
+
+def test_levels_that_fail_are_shown_and_the_next_run_tries_again(
+    home: Path, flags: list[str], stack_file: Path
+) -> None:
+    """A level fails when its probe says nothing for longer than it may."""
+    smoke = stack_file.with_name("smoke.toml")
+    text = smoke.read_text("utf-8")
+    smoke.write_text(re.sub(r"(?m)^device = \d.*$", "device = 0.01", text), "utf-8")
+    for _ in range(2):
+        done = run_cli(home, "provision", *flags)
+        assert done.returncode == 8, done.stdout + done.stderr
+        assert re.search(r"(?m)^  device .* FAILED ", done.stdout), done.stdout
+        assert flags[-1] in done.stderr
