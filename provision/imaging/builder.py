@@ -58,8 +58,8 @@ def _found(kinds: Iterable[str]) -> Iterator[Builder]:
     for kind in kinds:
         if kind in ("podman", "buildah"):
             if shutil.which(kind):
-                # Its own format has no health check.
-                yield Builder(kind, (kind, "build", "--format", "docker"))
+                # Its own format has no health check; buildah keeps no layers unless asked to.
+                yield Builder(kind, (kind, "build", "--layers", "--format", "docker"))
         elif (version := _docker()) and (kind == "classic" or _has_buildkit(version)):
             on = "0" if kind == "classic" else "1"
             # Classic: else the container of a step that failed would stay.

@@ -65,7 +65,7 @@ def test_where_docker_does_not_answer_another_builds(
     monkeypatch.setenv("ENGINE", "")
     found = builder()
     command = found.command(Path("/c"), "a:1", {"ca": Path("/s/ca")})
-    assert command == ["buildah", "build", "--format", "docker", "--tag", "a:1",
+    assert command == ["buildah", "build", "--layers", "--format", "docker", "--tag", "a:1",
                        "--secret=id=ca,src=/s/ca", "/c"]  # fmt: skip
 
 
