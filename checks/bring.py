@@ -119,7 +119,7 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
         key = "undo.packages" if agreed else "undo.packages-kept"
         key = "undo.packages-would" if dry_run else key
         show(text(key, packages=" ".join(packages)))
-    show(text("undo.kept" if folders else "undo.nothing", path=site.state))
+    show(text("undo.kept" if folders or packages else "undo.nothing", path=site.state))
     return 0
 
 

@@ -174,7 +174,7 @@ def _lacking(name: str, lack: Lack, details: tuple[str, ...] = ()) -> PaddockErr
 def _smoke_once(
     planned: Sequence[Planned], runner: Runner, face: Face, settings: Smoke
 ) -> SmokeReport | None:
-    """Run every level, unless they passed on just this state."""
+    """Run the levels that prove a stack, unless they passed on just this state."""
     from checks.runs.telling import note
     from checks.smoke.run import run_smoke
     from checks.smoke.sourced import sourced
@@ -198,7 +198,7 @@ def _smoke_once(
     journal.record(SMOKE, "start", key, run=runner.settings.run)
     report = run_smoke(
         context.site.python, context.stack.device, settings,
-        variables, face.show, watch=watch,
+        variables, face.show, settings.proof or None, watch,
     )  # fmt: skip
     said = report.stand_in or ""
     journal.record(SMOKE, "done" if report.passed else "failed", key, stand_in=said)

@@ -53,7 +53,10 @@ def levels(target: str, level: str, device: str = "", *, json: bool) -> int:
     """
     folder = stack.stack_file(target).parent
     settings = settings_of(folder)
-    wanted = levels_of(level, settings.levels, listing.programs(target))
+    if level == "proof":
+        wanted = settings.proof or settings.levels
+    else:
+        wanted = levels_of(level, settings.levels, listing.programs(target))
     one_of("--device", device, ("", settings.device, CPU))
     python, own, variables = _installed(target)
     on = device or own

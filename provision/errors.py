@@ -188,9 +188,10 @@ class Told(PaddockError):
 
 
 def unknown_name(code: str, name: str, known: list[str]) -> PaddockError:
-    """An error of `code` that names what exists and the nearest of it."""
+    """An error of `code` that names what exists and the nearest of it: what begins so, if any."""
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1)
+    begun = [one for one in known if name and one.startswith(name)]
+    near = begun or difflib.get_close_matches(name, known, n=1)
     hint = text("nearest", name=near[0]) if near else ""
     return PaddockError(code, name=name, known=", ".join(known), hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -113,6 +113,14 @@ def shared_home(name: str) -> Path:
     home = base / "paddock-tests" / name
     home.mkdir(parents=True, exist_ok=True)
     return home
+
+
+@pytest.fixture
+def spare_home() -> Iterator[Path]:
+    """A home in which tests provision, change and undo as they like, one after the other."""
+    home = shared_home("spare")
+    with FileLock(home / "tests.lock"):
+        yield home
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, shared_home, variables
+from tests.conftest import ROOT, variables
 from tests.lab.machine import packed_clone
 
 COMMAND = re.compile(r"^    (\./paddock .*?)(?: {3,}.*)?$", re.MULTILINE)
@@ -41,6 +41,7 @@ NARROWED = {
     "./paddock test": ["--select", "both_languages_have"],
     "./paddock test --fast": ["--select", "both_languages_have"],
     "./paddock bench": ["--select", "list"],
+    "./paddock provision --from plugin/build": ["--only", "plugin/build"],
 }
 
 
@@ -49,7 +50,7 @@ LOCK = "./paddock lock"
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_every_command_of_the_readme_in_its_order(tmp_path: Path) -> None:
+def test_every_command_of_the_readme_in_its_order(tmp_path: Path, spare_home: Path) -> None:
     text = tmp_path / "文 text.txt"
     text.write_text(TEXT, encoding="utf-8")
     own = tmp_path / "own"
@@ -57,7 +58,7 @@ def test_every_command_of_the_readme_in_its_order(tmp_path: Path) -> None:
         words = [str(text) if word == "FILE" else word for word in shlex.split(line)]
         result = subprocess.run(
             [*words, *NARROWED.get(line, [])], cwd=_copied(own) if line == LOCK else ROOT,
-            env=variables(shared_home("readme")), capture_output=True, text=True, check=False,
+            env=variables(spare_home), capture_output=True, text=True, check=False,
             timeout=900, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert result.returncode == 0, f"{line}\n{result.stdout}\n{result.stderr}"

@@ -168,6 +168,8 @@ class Smoke(Table, frozen=True):
     deploy: Deploy | None = None
     perf: Perf | None = None
     latency: Latency | None = None
+    proof: tuple[Level, ...] = ()
+    """The levels that prove a new stack; all of them where none is named."""
     torch_names: bool = False
     """Whether level `ops` asks for the names of torch_npu, where it is installed beside Paddle."""
     ops_module: str = ""
@@ -176,6 +178,8 @@ class Smoke(Table, frozen=True):
     """Whether its plugin tells what it has counted, and so has to confirm each run."""
 
     def __post_init__(self) -> None:
+        if strange := [one for one in self.proof if one not in self.levels]:
+            raise ValueError(f"`proof` names `{strange[0]}`, which is not in `levels`")
         for level in self.levels:
             for table, part in (("$", self), ("silence", self.silence)):
                 if getattr(part, level, True) is None:

@@ -86,7 +86,7 @@ class Work:
         """
         self.progress.started(SMOKE)
         try:
-            report = self._paddock("smoke")
+            report = self._paddock("smoke", "--level", "proof")
         finally:
             self.progress.over(SMOKE)
         self._proof("note", report["stand_in"] or "")

@@ -21,7 +21,7 @@ from provision.facts.installed import Difference
 from provision.facts.leftover import Leftover, Step
 from provision.facts.snapshot import Facts
 from provision.stack import load, stack_file
-from tests.conftest import ROOT, run_cli, shared_home, variables
+from tests.conftest import ROOT, run_cli, variables
 from tests.doctor.values import COMPARISON, ENVIRONMENT, PLUGIN, changed
 
 WRONG = changed(COMPARISON, differences=[Difference("framework", "demo", "1", "2")])
@@ -203,8 +203,8 @@ def _answered(home: Path, answer: bytes, *flags: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_a_plugin_that_was_deleted_is_built_again() -> None:
-    home = shared_home("fix")
+def test_a_plugin_that_was_deleted_is_built_again(spare_home: Path) -> None:
+    home = spare_home
     # Every step by name: so the smoke tests run once only, after the mending.
     steps = ",".join(step.name for step in load(stack_file("loopback")).steps)
     assert run_cli(home, "provision", "--yes", "--only", steps).returncode == 0

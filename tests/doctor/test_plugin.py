@@ -92,7 +92,7 @@ def test_plugins_that_do_not_fit(site: Site, root: Path, expected: Verdict) -> N
 
 def test_a_plugin_that_hangs(site: Site, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build(root, SOURCES["hangs"])
-    monkeypatch.setattr(plugin, "load", lambda python, device: load(python, device, limit=20.0))
+    monkeypatch.setattr(plugin, "load", lambda python, device: load(python, device, limit=8.0))
     assert verdict(site).verdict == "hangs"
 
 

@@ -68,7 +68,7 @@ def test_a_change_of_the_host_needs_consent_and_can_be_undone(bare: World) -> No
     assert "g++" in kept
     assert "purge" not in asked.read_text()
     assert not bare.env.exists()
-    bare.good("--undo", "--yes", only="")
+    assert "nothing to undo" not in bare.good("--undo", "--yes", only="")
     assert "purge g++" in asked.read_text()
 
 

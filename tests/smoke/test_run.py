@@ -89,6 +89,12 @@ def test_a_vendors_target_has_the_levels_that_can_run_there(target: str) -> None
         levels_of("perf", settings.levels)
 
 
+def test_a_proof_is_made_of_levels_that_there_are() -> None:
+    assert SETTINGS.proof == ("device", "ops", "model")
+    with pytest.raises(ValueError, match="`proof` names `perf`"):
+        msgspec.structs.replace(SETTINGS, levels=("device",), proof=("device", "perf"))
+
+
 def test_the_stand_in_comes_before_all_levels_and_once(tmp_path: Path) -> None:
     python = lying_python(tmp_path, "npu:0", host_memory="libpaddle-custom-npu.so")
     lines: list[str] = []
