@@ -34,7 +34,7 @@ def stack_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = "[[steps]]".join([head, *kept]).replace(', "ops/build"', "")
     file.write_text(text, encoding="utf-8")
     smoke = folder / "smoke.toml"
-    only = re.sub(r"(?m)^levels = .*$", 'levels = ["device"]', smoke.read_text("utf-8"))
+    only = re.sub(r"(?m)^proof = .*$", 'proof = ["device"]', smoke.read_text("utf-8"))
     smoke.write_text(only, encoding="utf-8")
     return file
 
