@@ -10,9 +10,11 @@ import checks.chain
 import checks.smoke.run
 from checks.chain import Face, carry_out
 from checks.smoke.report import LevelReport, SmokeReport
+from checks.smoke.settings import settings_of
 from provision.engine import Options, holding
 from provision.errors import PaddockError
 from provision.journal import Journal
+from provision.paths import IMAGES
 from provision.progress import progress
 from tests.engine.world import World
 
@@ -35,7 +37,8 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return SmokeReport(device="small", passed=passed, levels=(level,))
 
     monkeypatch.setattr(checks.smoke.run, "run_smoke", run_smoke)
-    monkeypatch.setattr(checks.chain, "settings_of", lambda folder: "settings")
+    settings = settings_of(IMAGES / "loopback")
+    monkeypatch.setattr(checks.chain, "settings_of", lambda folder: settings)
     return verdicts
 
 
