@@ -22,7 +22,12 @@ CALLERS = [*PYTHON, ROOT / "tasks.py", *sorted((ROOT / "bench").rglob("*.py")), 
 
 @pytest.mark.parametrize(
     "command",
-    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"]],
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        pytest.param(["mypy"], marks=pytest.mark.slow),
+        ["lint-imports"],
+    ],
     ids=" ".join,
 )
 def test_tool_is_clean(command: list[str]) -> None:
