@@ -176,15 +176,18 @@ class PaddockError(Exception):
 
 
 class Told(PaddockError):
-    """A failure that this tool has met in another process, with the sentences of its document."""
+    """A failure that this tool has met in another process, with the sentences of its document.
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        super().__init__(str(told["code"]), tuple(told.get("details") or ()))
-        self._told = told
+    `more` are details that this process adds.
+    """
+
+    def __init__(self, told: Mapping[str, Any], *more: str) -> None:
+        super().__init__(str(told["code"]), (*(told.get("details") or ()), *more))
+        self.told = told
 
     def part(self, name: str) -> str:
-        """A sentence as it was told."""
-        return str(self._told[name])
+        """A sentence as it was told, in the language that was asked for."""
+        return str(self.told[name])
 
 
 def unknown_name(code: str, name: str, known: list[str]) -> PaddockError:

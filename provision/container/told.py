@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from provision import events
 from provision.container.inside import Inside
-from provision.errors import STATUS, PaddockError
+from provision.errors import STATUS, PaddockError, Told
 from provision.network import hide_secrets
 from provision.process import TAIL
 from provision.progress import Progress
@@ -23,7 +23,7 @@ from provision.words import text
 MARK = "provision"  # one run at a time works in a container
 
 
-class Reported(PaddockError):
+class Reported(Told):
     """The failure that Paddock in the container has met, in its own sentences.
 
     `before` are the documents that it has told before, such as a report of smoke tests.
@@ -32,12 +32,8 @@ class Reported(PaddockError):
     def __init__(
         self, told: Mapping[str, Any], where: str, before: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        super().__init__(told["code"], (*told["details"], where))
-        self.told, self.where, self.before = told, where, before
-
-    def part(self, name: str) -> str:
-        """A sentence as it was told, in the language that was asked for."""
-        return str(self.told[name])
+        super().__init__(told, where)
+        self.where, self.before = where, before
 
 
 @dataclass
