@@ -197,15 +197,17 @@ def named(target: str, flag: str = "target") -> str:
 def found_target() -> str:
     """The target of the accelerator in this machine; loopback where there is none.
 
-    Raises PaddockError `no-target-for-card` when this version has none for the card found.
+    Raises PaddockError `no-target-for-card` when the cards found belong to no one target of this
+    version.
     """
     from provision.facts.pci import target_for
     from provision.facts.pci_text import collect
 
     try:
-        name = target_for(collect()) or "loopback"
+        cards = collect()
     except OSError:  # neither sysfs nor lspci; `doctor` says so
-        name = "loopback"
-    if name != "loopback" and name not in targets():
-        raise PaddockError("no-target-for-card", card=name)
+        return "loopback"
+    if (name := target_for(cards)) not in targets():
+        found = sorted({card.name or f"{card.vendor_name} {card.ids}" for card in cards})
+        raise PaddockError("no-target-for-card", card=", ".join(found))
     return name

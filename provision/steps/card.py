@@ -22,7 +22,7 @@ class Card(Look):
         """What is there instead; it cannot be made."""
         if _fits(context):
             return None
-        others = sorted({f"{card.vendor_name} {card.name or card.ids}" for card in _cards()})
+        others = sorted({card.name or f"{card.vendor_name} {card.ids}" for card in _cards()})
         return Lack("wrong-card", ", ".join(others)) if others else Lack("no-card", "lspci -Dnn")
 
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provision.facts import pci, pci_sysfs
+from provision.arguments import found_target
+from provision.errors import PaddockError
+from provision.facts import pci, pci_sysfs, pci_text
 
 SLOTS = ["0000:5a:00.0", "0000:19:00.0", "0000:49:00.0", "0000:39:00.0",
          "0000:da:00.0", "0000:99:00.0", "0000:b8:00.0", "0000:c8:00.0"]  # fmt: skip
@@ -108,6 +110,20 @@ def test_the_target_for_the_cards(tmp_path: Path, ids: list[str], target: str | 
     for number, pair in enumerate(ids):
         add(tmp_path, f"0000:{number:02x}:00.0", pair)
     assert pci.target_for(pci.devices(tmp_path)) == target
+
+
+@pytest.mark.parametrize("ids", [["1e36:c033"], ["19e5:d801"], ["19e5:d802", "1e36:c035"]])
+def test_auto_never_falls_back_from_cards_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: list[str]
+) -> None:
+    for number, pair in enumerate(ids):
+        add(tmp_path, f"0000:{number:02x}:00.0", pair)
+    cards = pci.devices(tmp_path)
+    monkeypatch.setattr(pci_text, "collect", lambda: cards)
+    with pytest.raises(PaddockError) as raised:
+        found_target()
+    assert raised.value.code == "no-target-for-card"
+    assert all(str(card.name) in str(raised.value) for card in cards)
 
 
 def test_all_that_sysfs_tells_of_a_full_box(tmp_path: Path) -> None:
