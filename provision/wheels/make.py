@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -81,7 +82,7 @@ class Builder:
     def _values(self, facts: Facts | None) -> dict[str, object]:
         work = self.work
         return {
-            "folder": work.folder, "build": work.build, "bin": self._programs(),
+            "folder": work.folder, "build": work.build, "programs": self._programs(),
             "python": work.python.python, "library": work.recipe.library,
             "libraries": work.libraries(),
             "variables": work.variables(facts.paddle if facts else ""),
@@ -89,17 +90,21 @@ class Builder:
                      for name in ("", "passes")],
         }  # fmt: skip
 
-    def _programs(self) -> Path:
-        """A folder in which `python3` is the Python of this build, whatever else is on PATH."""
+    def _programs(self) -> str:
+        """Folders in which `python3` is the Python of this build, whatever else is on PATH.
+
+        CMake's own program comes before the script of its package, which starts Python first.
+        """
         chosen = self.work.python
         if chosen.env:
-            return chosen.env / "bin"
+            own = chosen.env.glob("lib/python*/site-packages/cmake/data/bin")
+            return os.pathsep.join(map(str, [*own, chosen.env / "bin"]))
         folder = self.work.build.with_name(f"{self.work.build.name}.bin")
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("python", "python3", f"python{chosen.version}"):
             (folder / name).write_text(render("wheels/shim.sh.j2", {"python": chosen.python}))
             (folder / name).chmod(0o755)
-        return folder
+        return str(folder)
 
     def _wheel(self) -> Path:
         """The one wheel that was packed, for this Python. Raises PaddockError `step-unverified`.
