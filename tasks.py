@@ -49,9 +49,7 @@ def provision(
     choices = {"image": image, "cards": cards, "name": name}
     if where(in_, {**choices, "privileged": privileged}) == "container":
         from checks import containers
-        from provision.arguments import without_sources
 
-        without_sources(chosen)
         wanted = containers.place(chosen, choices, privileged=privileged)
         if undo:
             return containers.down(chosen.target, json=json, dry_run=dry_run)

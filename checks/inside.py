@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -12,12 +13,17 @@ from provision import guard
 from provision.amounts import duration
 from provision.console import consent, show, show_json
 from provision.container import box, engine, images, load
+from provision.container.inside import Inside
 from provision.container.place import Place
 from provision.container.settings import Settings, on_this_machine
+from provision.container.sources import Copy
 from provision.container.told import Reported
 from provision.container.work import Work
+from provision.engine import Options
 from provision.errors import PaddockError
+from provision.network import hidden
 from provision.progress import Progress, progress
+from provision.wheels import recipe
 from provision.words import text
 
 Say = Callable[[str], None]
@@ -44,19 +50,24 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
         if work.clear():
             say(text("inside.cleared"))
         load.load(work.inside, place.wanted, place.options.deps)
+        sources = _sources(place, work.inside, shown)
         work.packages()
-        done = work.steps()
+        done = work.steps(sources)
         stand_in, smoke = _proved(work, say) if place.proves else ("", None)
     seconds = time.monotonic() - began
     if json:
         show_json(done | {"stand_in": stand_in or None, "place": "container", "container": name,
                           "image": place.image.name, "digest": digest, "smoke": smoke,
+                          "sources": _told(place),
                           "changed": done["changed"] or smoke is not None,
                           "seconds": round(seconds, 3)})  # fmt: skip
         return 0
     if stand_in:
         say(text("provision.stand-in", stand_in=stand_in))
-    for line in _ending(place, work, duration(seconds), changed=done["changed"] or bool(smoke)):
+    if not done["changed"] and smoke is None:
+        say(text("provision.nothing", count=done["steps"], time=duration(seconds)))
+        return 0
+    for line in _ending(place, work, duration(seconds)):
         say(line)
     return 0
 
@@ -71,13 +82,13 @@ def dry_run(place: Place, *, json: bool) -> int:
             "schema": "paddock/container-plan/1", "target": place.options.target,
             "release": place.wanted.release, "container": place.name, "image": place.image.name,
             "digest": place.image.digest, **made, "steps": place.inside,
-            "host": place.outside, "left": place.left,
+            "host": place.outside, "left": place.left, "sources": _told(place),
         })  # fmt: skip
         return 0
     if place.outside:
         from checks import bring
 
-        bring.dry_run(replace(place.options, only=tuple(place.outside)), json=False)
+        bring.dry_run(_for_host(place), json=False)
     show(text("inside.title", target=place.options.target, container=place.name))
     for line in plan_lines(place):
         show(line)
@@ -101,6 +112,25 @@ def plan_lines(place: Place) -> Iterator[str]:
     yield text("inside.steps", steps=comma.join(place.inside) or "-")
     if place.left:
         yield text("inside.left", steps=comma.join(place.left))
+    for step, order in place.orders:
+        ref = order.ref or order.identity[:12]
+        yield text("inside.sources", step=step.name, source=hidden(order.origin), ref=ref)
+    if place.unsourced:
+        flags = comma.join(f"--{step.flag}" for step in place.unsourced)
+        steps = comma.join(step.name for step in place.unsourced)
+        yield text("inside.unsourced", flags=flags, steps=steps)
+
+
+def _told(place: Place) -> list[dict[str, str | None]]:
+    """The sources as JSON values; `ref` is null where what is checked out or given counts."""
+    return [{"step": step.name, "source": hidden(one.origin), "ref": one.ref or None}
+            for step, one in place.orders]  # fmt: skip
+
+
+def _for_host(place: Place) -> Options:
+    """What is asked of the host: its own steps, and no sources, as nothing is built there."""
+    begin = place.options.begin if place.options.begin in place.outside else None
+    return replace(place.options, only=tuple(place.outside), begin=begin, sources=())
 
 
 def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
@@ -110,12 +140,9 @@ def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
     from checks.chain import Face, carry_out
 
     say(text("inside.host"))
-    options = replace(place.options, only=tuple(place.outside))
-    if options.begin not in place.outside:
-        options = replace(options, begin=None)
     face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     try:
-        carry_out(options, face)
+        carry_out(_for_host(place), face)
     except PaddockError as error:
         if error.code != "package-missing":
             raise
@@ -127,32 +154,49 @@ def _image(place: Place, client: Any, shown: Progress) -> tuple[str, str]:
     """The image's ID and digest; a pull is shown as a step."""
     if images.find(client, place.image):
         return images.obtain(client, place.image, lambda line: None)
-    step, began = "image/pull", time.monotonic()
-    shown.started(step)
-    try:
-        found = images.obtain(client, place.image, lambda line: shown.line(step, line))
-    except BaseException:
-        shown.failed(step)
-        raise
-    shown.finished(step, time.monotonic() - began)
-    return found
+    with _step(shown, "image/pull"):
+        return images.obtain(client, place.image, lambda line: shown.line("image/pull", line))
 
 
 def _started(place: Place, client: Any, settings: Settings, shown: Progress) -> Work:
     """The container, running; where it has to be made or started, that is shown as a step."""
-    step, began = "container/start", time.monotonic()
     found = box.fitting(client, settings)
-    if new := found is None or found.status != "running":
-        shown.started(step)
-    try:
+    is_up = found is not None and found.status == "running"
+    with contextlib.nullcontext() if is_up else _step(shown, "container/start"):
         inside = box.running(client, settings, found)
-    except BaseException:
-        shown.failed(step)
-        raise
-    if new:
-        shown.finished(step, time.monotonic() - began)
     log = place.options.site.logs / time.strftime("container-%Y%m%d-%H%M%S.log")
     return Work(place, inside, shown, Path(log))
+
+
+def _sources(place: Place, inside: Inside, shown: Progress) -> dict[str, Path]:
+    """Where the sources are in the container, by their flags; what is not there yet is copied.
+
+    With `--from` an address is asked again what its ref names now.
+    """
+    copies = [Copy(inside, step.flag, recipe.load(step.recipe or ""), order)
+              for step, order in place.orders]  # fmt: skip
+    asked_again = bool(place.options.begin)
+    gone = [one for one in copies if not one.is_there or (asked_again and one.is_address)]
+    if gone:
+        from checks.build_recipe import ALL
+
+        with guard.exclusive(ALL), _step(shown, "container/sources"):
+            for one in gone:
+                one.put(place.options.network)
+    return {one.flag: one.path for one in copies}
+
+
+@contextlib.contextmanager
+def _step(shown: Progress, name: str) -> Iterator[None]:
+    """Show what is done in here as a step."""
+    began = time.monotonic()
+    shown.started(name)
+    try:
+        yield
+    except BaseException:
+        shown.failed(name)
+        raise
+    shown.finished(name, time.monotonic() - began)
 
 
 def _proved(work: Work, say: Say) -> tuple[str, dict[str, Any] | None]:
@@ -188,11 +232,8 @@ def _levels(told: Mapping[str, Any], say: Say) -> None:
             say(line)
 
 
-def _ending(place: Place, work: Work, took: str, *, changed: bool) -> Iterator[str]:
-    """How the run ended, and what can be typed next."""
-    if not changed:
-        yield text("provision.nothing", count=len(place.inside), time=took)
-        return
+def _ending(place: Place, work: Work, took: str) -> Iterator[str]:
+    """How a run ended that had something to do, and what can be typed next."""
     yield text("provision.only" if place.options.only else "provision.done",
                time=took, log=work.log)  # fmt: skip
     if not place.options.only and not place.proves:

@@ -148,13 +148,6 @@ def without_server(options: Options) -> None:
         raise PaddockError("bad-option", option="--deps", value=value, wanted=wanted)
 
 
-def without_sources(options: Options) -> None:
-    """Raises PaddockError `flags-apart` where sources are given and the steps go elsewhere."""
-    for flag, _ in options.sources:
-        told = (text("container.sources"),) if flag == "plugin-source" else ()
-        raise PaddockError("flags-apart", told, one=f"--{flag}", other="--in container")
-
-
 def _check_home() -> None:
     """What PATH and uv cannot take as a folder is refused before anything is written there."""
     for folder in (cache_dir(), state_dir(), data_dir()):

@@ -92,11 +92,11 @@ def prepare(options: Options) -> Context:
     return Context(
         loaded, options.folder, release, options.site, found[0] if found else None,
         "cp{}{}".format(*found[1]) if found else "", options.deps, options.any_system,
-        remote=_remote(options), sources=_sources(options, loaded),
+        remote=_remote(options), sources=sources(options, loaded),
     )  # fmt: skip
 
 
-def _sources(options: Options, stack: Stack) -> dict[str, Sources]:
+def sources(options: Options, stack: Stack) -> dict[str, Sources]:
     """What is to be built, by flag. Raises PaddockError `flags-apart` where no step is for it."""
     known = {step.flag for step in stack.steps if step.flag}
     for flag, _ in options.sources:

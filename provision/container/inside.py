@@ -82,6 +82,26 @@ class Inside:
             self.container.reload()
         return str(self.container.attrs["State"]["StartedAt"])
 
+    def read(self, file: Path) -> str:
+        """The text of a file there; "" where there is none."""
+        with translated(container=self.container.name):
+            done = self.container.exec_run(["cat", str(file)], user="0:0")
+        return done.output.decode(errors="replace") if done.exit_code == 0 else ""
+
+    def replace(self, old: Sequence[Path], archive: Path) -> None:
+        """Unpack a tar archive at the root, in place of what was there: that goes first.
+
+        What a full disk has cut off goes again. Raises PaddockError `container-disk`.
+        """
+        remove = ["rm", "-rf", *map(str, old)]
+        with translated(container=self.container.name), archive.open("rb") as file:
+            self.container.exec_run(remove, user="0:0")
+            try:
+                self.container.put_archive("/", file)
+            except BaseException:
+                self.container.exec_run(remove, user="0:0")
+                raise
+
     def end(self, mark: str) -> bool:
         """End what a run of this name has left at work; returns whether there was anything."""
         script = render("container/end.sh.j2", {

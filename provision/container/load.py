@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import tarfile
 import tempfile
 from pathlib import Path
 
-from provision.container.engine import translated
 from provision.container.inside import Inside
+from provision.container.packing import add_text, owned_by_root, place
 from provision.digest import sha256
 from provision.forms.wanted import Wanted
 from provision.imaging.folder import fill
@@ -30,20 +29,12 @@ def load(inside: Inside, wanted: Wanted, given: Path | None) -> None:
         folder = Path(scratch) / "tool"
         fill(folder, wanted, given)
         digest = _digest(folder)
-        if _text(inside, wanted.home / _STAMP) == digest:
+        if inside.read(wanted.home / _STAMP) == digest:
             return
         archive = Path(scratch) / "tool.tar"
-        _pack(archive, folder, str(wanted.home).lstrip("/"), digest)
-        with translated(container=inside.container.name), archive.open("rb") as file:
-            old = [str(wanted.home / name) for name in (_STAMP, "tool", "packages")]
-            inside.container.exec_run(["rm", "-rf", *old], user="0:0")
-            inside.container.put_archive("/", file)
-
-
-def _text(inside: Inside, file: Path) -> str:
-    with translated(container=inside.container.name):
-        done = inside.container.exec_run(["cat", str(file)], user="0:0")
-    return done.output.decode(errors="replace") if done.exit_code == 0 else ""
+        _pack(archive, folder, wanted.home, digest)
+        old = [wanted.home / name for name in (_STAMP, "tool", "packages")]
+        inside.replace(old, archive)
 
 
 def _digest(folder: Path) -> str:
@@ -56,7 +47,7 @@ def _digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _pack(file: Path, folder: Path, home: str, digest: str) -> None:
+def _pack(file: Path, folder: Path, home: Path, digest: str) -> None:
     """A tar archive for the root of the container; the stamp, of all that comes before, is last.
 
     The packages have a folder beside the tool's, as they have in an image.
@@ -64,13 +55,5 @@ def _pack(file: Path, folder: Path, home: str, digest: str) -> None:
     with tarfile.open(file, mode="w") as archive:
         for path in sorted(folder.iterdir()):
             name = path.name if path.name == "packages" else f"tool/{path.name}"
-            archive.add(path, f"{home}/{name}", filter=_owned_by_root)
-        info = tarfile.TarInfo(f"{home}/{_STAMP}")
-        info.size = len(digest)
-        archive.addfile(info, io.BytesIO(digest.encode()))
-
-
-def _owned_by_root(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = 0
-    info.uname = info.gname = "root"
-    return info
+            archive.add(path, place(home / name), filter=owned_by_root)
+        add_text(archive, home / _STAMP, digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from provision.container.inside import Inside
 from provision.container.place import Place
 from provision.container.settings import places, private
 from provision.container.told import MARK, Reported, Teller
+from provision.facts.pythons import admitted
 from provision.journal import SMOKE
 from provision.progress import Progress
 from provision.render import render
 from provision.vendor import licences
+from provision.wheels import recipe
 from provision.words import language, text
 
 PACKAGES = "image/packages"
@@ -42,15 +45,27 @@ class Work:
         return self.inside.end(MARK)
 
     def packages(self) -> None:
-        """The packages of the system that the result needs. Raises PaddockError."""
+        """The packages of the system that the result and the builds need. Raises PaddockError."""
         image = self.place.wanted.stack.image
-        if not image or not image.packages:
-            return
-        script = render("container/packages.sh.j2", {"packages": image.packages})
-        self.teller.script(PACKAGES, script)
+        values = {"packages": image.packages if image else [], **self._builds()}
+        if any(values.values()):
+            self.teller.script(PACKAGES, render("container/packages.sh.j2", values))
 
-    def steps(self) -> dict[str, Any]:
+    def _builds(self) -> dict[str, Any]:
+        """The programs that builds from sources call, which have packages of their names, and the
+        Pythons whose headers they may include; nothing where nothing is built."""
+        recipes = [recipe.load(step.recipe or "") for step, _ in self.place.orders]
+        names = {one.name for found in recipes for one in found.programs}
+        is_compiled = any(one.build == "cmake" for one in recipes)
+        wanted = self.place.wanted
+        found = admitted(wanted.stack.pythons(wanted.release)) if is_compiled else []
+        return {"programs": sorted(names | {"git"}) if recipes else [],
+                "pythons": [f"python{version}" for version in found]}  # fmt: skip
+
+    def steps(self, sources: Mapping[str, Path]) -> dict[str, Any]:
         """The steps by Paddock itself, as a document `paddock/provision/1`.
+
+        `sources` are paths in there, by the flags that they are given with.
 
         Raises PaddockError as `provision` does; packages that are missing belong into the folder
         on this machine.
@@ -60,6 +75,7 @@ class Work:
         words += ["--only", ",".join(self.place.inside)]
         words += ["--from", options.begin] if options.begin in self.place.inside else []
         words += ["--deps", str(home / "packages")] if options.deps else []
+        words += [word for flag, path in sources.items() for word in (f"--{flag}", str(path))]
         words += ["--offline"] if options.network.offline else []
         names = sorted(options.licences | licences.accepted(options.site))
         words += ["--accept-eula", ",".join(names)] if names else []

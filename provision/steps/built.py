@@ -108,16 +108,17 @@ def order(step: Step, context: Context) -> Order | None:
     Raises PaddockError `source-*`, `flag-needs`.
     """
     if given := context.sources.get(step.flag):
-        return _asked(step, context, given)
+        return asked(step, context, given)
     is_handed_out = step.package and deps.find(row(step, context), context)
     last = None if is_handed_out else _read(context.site.wheels / step.name / _ORDER)
     return msgspec.convert(last, Order) if last else None
 
 
-def _asked(step: Step, context: Context, given: Sources) -> Order:
+def asked(step: Step, context: Context, given: Sources) -> Order:
     """The sources as they are now; of an address no more is looked up than its ref.
 
     Of a folder with history it is what is checked out, of an address what the release names.
+    Raises PaddockError `source-*`, `flag-needs`.
     """
     if "://" not in given.origin:
         found = source.find(_recipe(step), given.origin, given.ref, Network(context.remote.offline))

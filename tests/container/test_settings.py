@@ -19,10 +19,12 @@ from provision.container.settings import (
     private,
 )
 from provision.engine import Options
+from provision.errors import PaddockError
 from provision.forms.container import run
 from provision.forms.wanted import Wanted
 from provision.network import Network
 from provision.paths import IMAGES
+from provision.steps.base import Sources
 
 PROXIES = [f"{n}_PROXY" for n in ("HTTP", "HTTPS", "ALL", "NO", "FTP")]
 
@@ -107,15 +109,47 @@ def test_named_certificates_come_before_those_of_the_system(
 
 @pytest.mark.parametrize("target", ["loopback", "s60", "ascend910b"])
 def test_each_step_has_one_place(target: str) -> None:
-    """The driver is the host's; what an image is made with is the container's."""
+    """The driver is the host's; what an image is made with, or built from sources, the other's."""
     one = made(target, Network())
     place = Place(Options(target), one.wanted)
     parts = [*place.outside, *place.inside, *place.left]
-    assert sorted(parts) == sorted(step.name for step in one.wanted.steps)
+    assert sorted(parts) == sorted(step.name for step in one.wanted.stack.steps)
     assert ("host/driver" in place.outside) == (target != "loopback")
     assert "framework/paddle" in place.inside
+    built = {"s60": ["plugin/build"], "ascend910b": ["plugin/build", "model/ops"], "loopback": []}
+    assert [step.name for step in place.unsourced] == built[target]
+    assert {*built[target]} <= {*place.inside}
     some = Place(Options(target, only=("framework/paddle",)), one.wanted)
     assert (some.outside, some.inside, some.proves) == ([], ["framework/paddle"], False)
+    assert some.unsourced == []
+
+
+@pytest.mark.parametrize("target", ["s60", "ascend910b"])
+def test_the_compiler_is_in_both_places_where_something_is_built(
+    target: str, tmp_path: Path
+) -> None:
+    given = ("plugin-source", Sources(str(tmp_path)))
+    one = made(target, Network())
+    place = Place(Options(target, sources=(given,)), one.wanted)
+    assert {*place.inside} & {*place.outside} == {"host/toolchain"}
+    assert place.inside.index("host/toolchain") < place.inside.index("plugin/build")
+    assert {*place.inside, *place.outside, *place.left} == {s.name for s in one.wanted.stack.steps}
+    assert [step.name for step, _ in place.orders] == ["plugin/build"]
+    assert "plugin/build" not in [step.name for step in place.unsourced]
+    other = Place(Options(target, sources=(given,), only=("env/python",)), one.wanted)
+    assert (other.inside, other.orders) == (["env/python"], [])
+
+
+def test_sources_are_looked_at_before_anything_is_made(tmp_path: Path) -> None:
+    one = made("s60", Network())
+    for flag, origin, code in (
+        ("plugin-source", str(tmp_path / "none"), "source-missing"),
+        ("ops-source", str(tmp_path), "flags-apart"),  # no step of the S60 is for it
+    ):
+        place = Place(Options("s60", sources=((flag, Sources(origin)),)), one.wanted)
+        with pytest.raises(PaddockError) as caught:
+            place.check()
+        assert caught.value.code == code
 
 
 def test_what_differs_is_named() -> None:

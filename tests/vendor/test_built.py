@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from provision.arguments import options, without_sources
+from provision.arguments import options
 from provision.errors import PaddockError
 from provision.forms.dockerfile import dockerfile
 from provision.forms.script import script
@@ -168,13 +168,6 @@ def test_bad_flags(home: Path, flags: dict[str, str], code: str) -> None:
         options("ascend910b", **flags)  # type: ignore[arg-type]
     assert caught.value.code == code
     assert "secret" not in str(caught.value)
-
-
-def test_in_a_container_they_are_refused(home: Path) -> None:
-    with pytest.raises(PaddockError) as caught:
-        without_sources(options("ascend910b", plugin_source="."))
-    assert "--in container" in str(caught.value) and "build-ops" in caught.value.details[0]
-    without_sources(options("ascend910b"))
 
 
 def test_a_target_without_such_a_step_refuses_its_flag(cli: Cli) -> None:
