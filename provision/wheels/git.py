@@ -11,6 +11,7 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.facts.command import Answer, run
 from provision.network import Network, hidden
+from provision.paths import TEMPLATES
 from provision.symptoms import classify
 
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
@@ -29,7 +30,10 @@ def git(
     Only with a network it may take long: then it ends after `limit` seconds, and with this process.
     """
     argv = ["git", *(["-C", str(folder)] if folder else []), *arguments]
-    quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0"}
+    # From git 2.32 on; unlike an option this reaches the git that hands out another repository.
+    system = os.environ.get("GIT_CONFIG_SYSTEM") or str(TEMPLATES / "wheels" / "gitconfig")
+    quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0",
+             "GIT_CONFIG_SYSTEM": system}  # fmt: skip
     try:
         if network:
             return run(argv, limit, {**os.environ, **network.environment(), **quiet})

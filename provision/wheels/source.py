@@ -72,9 +72,13 @@ def given_files(recipe: Recipe) -> list[str]:
 
 
 def _repository(path: Path, ref: str, given: list[str]) -> Source:
-    """A repository of this machine. Raises PaddockError `source-ref`, `source-dirty`."""
+    """A repository of this machine.
+
+    Raises PaddockError `source-ref`, `source-dirty`, and `source-missing` where git cannot read it.
+    """
     commit = git.commit_of(path, ref or "HEAD")
     if commit is None:
+        git.must(str(path), path, "rev-parse", "--git-dir")
         raise PaddockError("source-ref", ref=ref or "HEAD", source=path)
     if not ref and (lines := git.changed(path, given)):
         raise PaddockError("source-dirty", tuple(lines[:10]), source=path, count=len(lines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import stat
 import tarfile
@@ -15,6 +16,7 @@ from provision.errors import PaddockError
 from provision.network import Network
 from provision.wheels import bring, modules, source
 from provision.wheels.recipe import load
+from tests.lab.needs import needs
 from tests.recipes.upstream import commit, git, links
 
 OFFLINE = Network(offline=True)
@@ -62,6 +64,21 @@ def test_what_the_vendor_hands_out_does_not_make_it_dirty(tree: Path) -> None:
     place.write_bytes(b"!<arch>\n")
     assert _found(tree, backend="gcu").commit
     assert _code(tree, backend="npu") == "source-dirty"
+
+
+def test_the_clone_of_another_user_is_read(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root prepares the machine, the clone is a person's; where git refuses it, it says so."""
+    needs(os.geteuid() == 0, "root, to give files away")
+    for path in (tree, *tree.rglob("*")):
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    found = _found(tree)
+    root = bring.bring(found, load("npu"), OFFLINE)
+    known = {"machine": "x86_64", "atb": "/nowhere"}
+    assert modules.modules(found, root, load("npu"), known, OFFLINE) == ([], "")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
+    with pytest.raises(PaddockError) as caught:
+        _found(tree)
+    assert (caught.value.code, "ownership" in str(caught.value)) == ("source-missing", True)
 
 
 def test_no_sources(tmp_path: Path) -> None:
