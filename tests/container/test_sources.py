@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import pytest
 
+from provision.container.engine import connect
 from provision.container.inside import Inside
 from provision.container.packing import add_sources
 from provision.container.sources import Copy
@@ -21,6 +22,8 @@ from provision.errors import PaddockError
 from provision.network import Network
 from provision.steps.built import Order
 from provision.wheels import bring, modules, recipe, source
+from tests.container.engine import busy_image, engine
+from tests.container.values import inside as inside_of
 from tests.recipes.upstream import commit, git, upstream
 
 GCU, OFFLINE = recipe.load("gcu"), Network(offline=True)
@@ -44,7 +47,10 @@ class Folder:
         for path in map(self.at, old):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         with tarfile.open(archive) as whole:
-            assert {(one.uid, one.gid) for one in whole} == {(0, 0)}
+            members = whole.getmembers()
+        assert {(one.uid, one.gid) for one in members} == {(0, 0)}
+        stamps = [one.name.endswith("/.plugin-source") for one in members]
+        assert not any(stamps[:-1])  # what is cut short has none
         subprocess.run(["tar", "-xf", archive, "-C", self.top], check=True)
 
 
@@ -219,3 +225,30 @@ def test_of_an_address_the_ref_is_asked_once(whole: Path, tmp_path: Path, inside
     assert made.is_address and not made.is_there
     made.put(Network())
     assert git(inside.at(made.path), "rev-parse", "HEAD") == git(whole, "rev-parse", "v1")
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_no_half_of_them(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not home.exists()
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "large").write_bytes(bytes(30 << 20))
+    with engine("16m") as small:
+        busy_image(small)
+        monkeypatch.setenv("DOCKER_HOST", small.host)
+        monkeypatch.delenv("UV_CACHE_DIR")
+        one = inside_of(connect())
+        made = Copy(one, "plugin-source", GCU, Order(str(folder), "", "1"))
+        with pytest.raises(PaddockError) as caught:
+            made.put(OFFLINE)
+        assert caught.value.code == "container-disk"
+        assert not made.is_there
+        listed = ["sh", "-c", "echo /opt/paddock/sources/* /opt/paddock/sources/.p*"]
+        said = one.container.exec_run(listed).output.decode()
+        assert said == "/opt/paddock/sources/* /opt/paddock/sources/.p*\n"
+        (folder / "large").write_text("small now")
+        made.put(OFFLINE)
+        assert made.is_there
+        assert one.read(made.path / "large") == "small now"
