@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from provision.errors import PaddockError
+
 
 def normal(name: str) -> str:
     """A distribution's name as the packaging standards compare it."""
@@ -13,11 +15,18 @@ def normal(name: str) -> str:
 
 
 def wheel_name(file: str) -> tuple[str, str, str]:
-    """Name, version and tags that the name of a wheel says, by the grammar of such names."""
-    from packaging.utils import parse_wheel_filename
+    """Normalised name, version and tags that the name of a wheel says.
 
-    name, version, _, tags = parse_wheel_filename(file)
-    return str(name), str(version), ".".join(sorted(map(str, tags)))
+    The version is spelled as there, and so as in the name of the folder with the distribution's
+    metadata. Raises PaddockError `bad-wheel` for a name that is no wheel's.
+    """
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+    try:
+        name, _, _, tags = parse_wheel_filename(file)
+    except InvalidWheelFilename as error:
+        raise PaddockError("bad-wheel", file=file, reason=error) from None
+    return str(name), file.split("-")[1], ".".join(sorted(map(str, tags)))
 
 
 def installed(site_packages: Path) -> dict[tuple[str, str], Path]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from provision.digest import sha256
-from provision.distributions import normal
+from provision.distributions import wheel_name
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.papers.statement import Making, encode
 
@@ -27,8 +27,8 @@ def beside(wheel: Path) -> Path:
 
 def bill(wheel: Path, digest: str, making: Making) -> bytes:
     """The bill of a wheel of this digest. Its number follows from the digest alone."""
-    name, version = wheel.name.split("-")[:2]
-    own = f"{_PACKAGE}{normal(name)}@{version}"
+    name, version, _ = wheel_name(wheel.name)
+    own = f"{_PACKAGE}{name}@{version}"
     files, needed = _contents(wheel)
     packages = list(_packages(making))
     parts = [*packages, *files, *needed]
@@ -36,7 +36,7 @@ def bill(wheel: Path, digest: str, making: Making) -> bytes:
         "$schema": _SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'sha256:{digest}')}",
         "metadata": {"component": {
-            "type": "library", "bom-ref": own, "name": normal(name), "version": version,
+            "type": "library", "bom-ref": own, "name": name, "version": version,
             "purl": own, "hashes": [_hash(digest)],
         }},
         "components": parts,

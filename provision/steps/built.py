@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from provision.digest import sha256
-from provision.distributions import normal
+from provision.distributions import installed, wheel_name
 from provision.errors import STATUS, PaddockError, Told
 from provision.network import Network, hidden
 from provision.paths import ROOT
@@ -80,10 +80,8 @@ class Built(Kind):
         answer = _read(folder / _ANSWER)
         if not site or not answer:
             raise NotSo(str(folder / _ANSWER))
-        from provision.distributions import installed
-
-        name, version = Path(answer["wheels"][0]["path"]).name.split("-")[:2]
-        return recorded(installed(site), (normal(name), version), ".so")
+        name, version, _ = wheel_name(Path(answer["wheels"][0]["path"]).name)
+        return recorded(installed(site), (name, version), ".so")
 
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Another vendor's plugin in the environment would be overwritten."""

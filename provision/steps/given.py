@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from provision.digest import sha256
-from provision.distributions import installed, normal
+from provision.distributions import installed, normal, wheel_name
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack
 from provision.steps.built import order
@@ -43,7 +43,7 @@ class Given(Kind):
         """
         package = row(step, context)
         found, there = deps.find(package, context), shown(package, context).version
-        version = found.path.name.split("-")[1] if found else there
+        version = there if found is None or found.archive else wheel_name(found.path.name)[1]
         return " ".join([self.template, str(deps.wanted(package, context)),
                          *version.split("+")[1:]])  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from provision.distributions import installed, normal
+from provision.distributions import installed, wheel_name
 from provision.overlap import plugin_in_the_way
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack
@@ -33,8 +33,7 @@ class Install(Kind):
         shown = []
         for name in step.wheels:
             for wheel in (context.site.wheels / name).glob("*.whl"):
-                dist, version = wheel.name.split("-")[:2]
-                shown += recorded(there, (normal(dist), version), "")
+                shown += recorded(there, wheel_name(wheel.name)[:2], "")
         return shown
 
 

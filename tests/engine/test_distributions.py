@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 
-from provision.distributions import installed, normal, pins
+from provision.distributions import installed, normal, pins, wheel_name
+from provision.errors import PaddockError
 from provision.paths import IMAGES
 
 NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,8}[A-Za-z0-9])?", fullmatch=True)
@@ -71,3 +72,13 @@ def test_an_installed_distribution_is_found_whatever_its_spelling(name: str, ver
         assert installed(Path(folder)) == {}
         (info / "METADATA").touch()
         assert installed(Path(folder)) == {(normal(name), version): info}
+
+
+def test_a_wheels_name_is_taken_apart_by_the_grammar_of_such_names() -> None:
+    file = "Paddle_Custom.NPU-3.0.0_b2+g1_2-1-py2.py3-none-any.whl"
+    tags = "py2-none-any.py3-none-any"
+    assert wheel_name(file) == ("paddle-custom-npu", "3.0.0_b2+g1_2", tags)
+    for odd in ("paddle-3.0.whl", "paddle-x-py3-none-any.whl", "paddle-3.0-py3-none-any.zip"):
+        with pytest.raises(PaddockError) as error:
+            wheel_name(odd)
+        assert error.value.code == "bad-wheel" and odd.partition(".")[0] in str(error.value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.world import World, pin
+from tests.engine.world import World
+from tests.frame.index import lock_for
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def shared(world: World) -> World:
     """A world whose second layer pins what the first has, too."""
     lock = world.stack.parent / "locks" / "1" / "paddlenlp.txt"
     wheel = next(path for path in world.index.wheels if path.name.startswith("alpha-1.0"))
-    lock.write_text(pin(wheel) + lock.read_text("utf-8"), "utf-8")
+    lock.write_text(lock_for(wheel) + lock.read_text("utf-8"), "utf-8")
     return world
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT, variables
-from tests.frame.index import Index
+from tests.frame.index import Index, lock_for
 
 SMALL = Path(__file__).parent / "small"
 STEPS = ("env/python", "env/alpha", "env/beta", "lib/build", "lib/install")
@@ -39,13 +38,6 @@ def wheel(folder: Path, name: str, version: str) -> Path:
         for file, text in files.items():
             archive.writestr(zipfile.ZipInfo(file), text)
     return path
-
-
-def pin(path: Path) -> str:
-    """The lines of a lock that pin this wheel."""
-    name, version = path.name.split("-")[:2]
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return f"{name}=={version} \\\n    --hash=sha256:{digest}\n"
 
 
 @dataclass
@@ -89,7 +81,7 @@ class World:
         found = next(path for path in self.index.wheels if path.name.startswith(start))
         lock = self.stack.parent / "locks" / "1" / f"{layer}.txt"
         lock.parent.mkdir(parents=True, exist_ok=True)
-        text = re.sub("sha256:..", "sha256:00", pin(found)) if wrong else pin(found)
+        text = re.sub("sha256:..", "sha256:00", lock_for(found)) if wrong else lock_for(found)
         lock.write_text(text, encoding="utf-8")
 
     def edit(self, old: str, new: str) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from provision.distributions import wheel_name
+
 
 @dataclass
 class Index:
@@ -93,6 +95,6 @@ def tiny_wheel(folder: Path) -> Path:
 
 def lock_for(wheel: Path) -> str:
     """A lock that pins this wheel and nothing else."""
-    name, version = wheel.name.split("-")[:2]
+    name, version, _ = wheel_name(wheel.name)
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     return f"{name}=={version} \\\n    --hash=sha256:{digest}\n"
