@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from provision import engine, stream
+from provision.amounts import size
 from provision.console import consent, show, show_json
 from provision.distributions import wheel_name
 from provision.errors import unknown_name
@@ -144,5 +145,5 @@ def _facts(wheel: Path) -> dict[str, object]:
 
 def _line(facts: dict[str, object]) -> str:
     """A wheel for people."""
-    size = f"{facts['bytes']:,} bytes"
-    return text("build.wheel", path=facts["path"], tags=facts["tags"], size=size)
+    held = size(cast(int, facts["bytes"]))
+    return text("build.wheel", path=facts["path"], tags=facts["tags"], size=held)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from provision.amounts import size
 from provision.console import show, show_json
 from provision.errors import SOUND, UNKNOWN, PaddockError
 from provision.facts.texts.reading import read
@@ -15,7 +16,7 @@ from provision.several import split
 from provision.stream import say
 from provision.words import text
 
-_LARGEST = 8 * 1024 * 1024  # bytes: no output of these tools comes near
+_LARGEST = 8 << 20  # bytes: no output of these tools comes near
 
 
 def show_files(files: str, *, json: bool) -> int:
@@ -55,7 +56,7 @@ def _text(name: str) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise PaddockError("bad-file", file=name, reason=reason) from error
     if len(data) > _LARGEST:
-        raise PaddockError("bad-file", file=name, reason=text("read.too-large"))
+        raise PaddockError("bad-file", file=name, reason=text("too-large", size=size(_LARGEST)))
     decoded = decode(data)
     if decoded is None:
         raise PaddockError("bad-file", file=name, reason=text("read.binary"))

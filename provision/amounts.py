@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+MIB = 1 << 20  # bytes
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _GIB = 3  # the place of the first unit of which a tenth is worth saying
 _ABSURD = 1 << 60  # bytes: more digits say no more

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from provision.amounts import MIB
 from provision.document import Table, read
 from provision.errors import PaddockError
 from provision.paths import IMAGES
 from provision.words import text
 
-MIB = 1 << 20
 Amount = Annotated[int, msgspec.Meta(ge=0, le=1 << 30)]
 
 

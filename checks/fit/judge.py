@@ -9,9 +9,10 @@ from typing import Literal
 import msgspec
 
 from checks.fit import memory
-from checks.fit.cards import MIB, Card, Target
+from checks.fit.cards import Card, Target
 from checks.fit.model import Model
 from checks.fit.wish import Wish, possible
+from provision.amounts import MIB
 
 MARGIN = 0.1
 """The share of the estimate that stays free: the estimate is held to 10 % of what was measured, and

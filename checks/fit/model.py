@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from checks import json_edit
+from provision.amounts import size
 from provision.document import Table, read
 from provision.errors import PaddockError, unknown_name
 from provision.facts import small
@@ -166,7 +167,7 @@ def config_of(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise bad(path, getattr(error, "strerror", None) or str(error)) from None
     if len(data) > _LARGEST:
-        raise bad(path, text("fit.model.large"))
+        raise bad(path, text("too-large", size=size(_LARGEST)))
     try:
         values = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

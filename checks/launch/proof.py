@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from checks.judge.verdict import Cause, Reason, failed, holds, unknown
 from checks.launch.watch import Ill, Usage
-from provision.amounts import duration
+from provision.amounts import MIB, duration, size
 from provision.words import text
-
-_MIB = 1 << 20
 
 
 def reasons(usage: Usage, numbers: Sequence[int], tool: str) -> Iterator[Reason]:
@@ -22,7 +20,7 @@ def reasons(usage: Usage, numbers: Sequence[int], tool: str) -> Iterator[Reason]
         yield unknown("memory-idle", tool=tool, cards=", ".join(map(str, usage.idle)))
     else:
         most = max(usage.during.values()), max(usage.before.values())
-        yield holds("memory-used", peak=f"{most[0]} MiB", before=f"{most[1]} MiB", tool=tool,
+        yield holds("memory-used", peak=size(most[0] * MIB), before=size(most[1] * MIB), tool=tool,
                     cards=len(numbers))  # fmt: skip
     for one in usage.ill:
         yield failed("card-ill", tool=tool, **_values(one))
@@ -49,7 +47,7 @@ def figures(usage: Usage) -> dict[str, float | int | str]:
     """Bytes in use on the fullest card, before the run and at most during it."""
     found: dict[str, float | int | str] = {}
     if usage.before:
-        found["memory_before_bytes"] = max(usage.before.values()) * _MIB
+        found["memory_before_bytes"] = max(usage.before.values()) * MIB
     if usage.during:
-        found["memory_peak_bytes"] = max(usage.during.values()) * _MIB
+        found["memory_peak_bytes"] = max(usage.during.values()) * MIB
     return found

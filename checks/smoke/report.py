@@ -13,6 +13,7 @@ from checks.smoke.operators import Ran, found
 from checks.smoke.process import Ended
 from checks.smoke.proof import counters, elsewhere, last, native_of, stand_in
 from checks.smoke.settings import Level, Smoke
+from provision.amounts import duration
 from provision.facts.command import signal_name
 from provision.words import text
 
@@ -138,7 +139,7 @@ def all_checks(ended: Ended, device: str) -> list[Check]:
 def ending(ended: Ended) -> str | None:
     """What was wrong with how a probe ended; None when it reached its end and exited with 0."""
     if ended.status is None:
-        return text("smoke.end.silent", seconds=f"{ended.limit:g}")
+        return text("smoke.end.silent", time=duration(ended.limit))
     if ended.status < 0:
         return text("smoke.end.killed", signal=signal_name(-ended.status))
     if ended.status:

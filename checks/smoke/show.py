@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from provision.amounts import duration
+from provision.amounts import duration, size
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -104,9 +105,10 @@ def _latencies(figures: Mapping[str, float]) -> str:
 def _speeds(figures: Mapping[str, float]) -> list[str]:
     """What level `perf` measured beside its two speeds; nothing where it did not come so far."""
     shares = {name: figures.get(f"{name}_spread") for name in ("first_token", "token")}
-    if "peak_bytes" not in figures or None in shares.values():
+    peak = figures.get("peak_bytes", math.nan)
+    if not math.isfinite(peak) or None in shares.values():
         return []
-    load, memory = duration(figures["load_seconds"]), f"{figures['peak_bytes'] / (1 << 20):.0f}"
+    load, memory = duration(figures["load_seconds"]), size(int(peak))
     spreads = {name: f"{share:.0%}" for name, share in shares.items()}
     return [text("smoke.perf.more", load=load, memory=memory, **spreads)]
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import msgspec
 
 from checks.training_data.line import BOMS, Fault, fault_of
+from provision.amounts import size
 from provision.errors import PaddockError
 from provision.facts import small
 from provision.words import text
@@ -89,7 +90,7 @@ def _fault(line: bytes, length: int, number: int) -> Fault | None:
         if line.strip() in (b"[", b"{"):
             return Fault("spread")
     if length > LONGEST:
-        return Fault("long", {"mib": str(length >> 20)})
+        return Fault("long", {"size": size(length)})
     return fault_of(line)
 
 

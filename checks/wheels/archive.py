@@ -16,6 +16,7 @@ from typing import cast
 
 from isal.igzip_lib import DECOMP_DEFLATE, IgzipDecompressor, IsalError
 
+from provision import amounts
 from provision.errors import PaddockError
 from provision.facts import small
 
@@ -48,7 +49,7 @@ class _Bounded(io.BufferedReader):
         if size is None or size < 0:
             size = os.fstat(self.fileno()).st_size - self.tell()
         if size > _DIRECTORY:
-            raise UnsafeError("bomb", reason=f"{size:,} bytes")
+            raise UnsafeError("bomb", reason=amounts.size(size))
         return super().read(size)
 
 
@@ -87,7 +88,7 @@ def _check(whole: zipfile.ZipFile) -> None:
     _check_names([info for info in infos if not info.is_dir()])
     size, packed = (sum(getattr(i, name) for i in infos) for name in ("file_size", "compress_size"))
     if size > _FREE and size > packed * _RATIO:
-        raise UnsafeError("bomb", reason=f"{packed:,} -> {size:,} bytes")
+        raise UnsafeError("bomb", reason=f"{amounts.size(packed)} -> {amounts.size(size)}")
     for one, after in pairwise(sorted(infos, key=lambda info: info.header_offset)):
         if one.header_offset + _HEADER + one.compress_size > after.header_offset:
             raise UnsafeError("bomb", after.filename, f"{one.filename} / {after.filename}")

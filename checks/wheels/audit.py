@@ -18,6 +18,7 @@ from checks.wheels.archive import UnsafeError
 from checks.wheels.contents import Contents
 from checks.wheels.place import Place
 from checks.wheels.subject import Subject, Trial, parsed
+from provision.amounts import size
 
 _CAUSE = ("error", "follows")
 
@@ -135,8 +136,8 @@ def _asked(subject: Subject, place: Place, *, importing: bool) -> list[Finding]:
 
 
 def _sound(held: Contents) -> Finding:
-    size = sum(one.size for one in held.members.values())
-    line = f"files: {len(held.members)}, bytes: {size:,}"
+    whole = size(sum(one.size for one in held.members.values()))
+    line = f"files: {len(held.members)}, {whole}"
     return Finding("ok", evidence=[Evidence(line, "archive")], id="wheel-archive")
 
 

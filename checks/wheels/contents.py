@@ -20,6 +20,7 @@ from isal import isal_zlib
 from checks.wheels import archive
 from checks.wheels.archive import UnsafeError
 from checks.wheels.outline import Outline
+from provision.amounts import size
 from provision.errors import PaddockError
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
@@ -160,10 +161,10 @@ def _pour(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
         one.result()
 
 
-def _made(path: Path, size: int) -> Path:
+def _made(path: Path, count: int) -> Path:
     """Make the folder of a file. Raises PaddockError `disk-full` where the file would not fit."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(path.parent).free < size + _SPARE:
+    if shutil.disk_usage(path.parent).free < count + _SPARE:
         raise PaddockError("disk-full", step="verify-wheel", path=path.parent)
     return path
 
@@ -175,7 +176,7 @@ def _text(whole: zipfile.ZipFile, name: str) -> str | None:
     except KeyError:
         return None
     if info.file_size > _TEXT:
-        raise UnsafeError("bomb", name, f"{info.file_size:,} bytes")
+        raise UnsafeError("bomb", name, size(info.file_size))
     return b"".join(archive.pieces(whole, info)).decode("utf-8", "replace")
 
 

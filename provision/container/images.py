@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from provision.amounts import size
 from provision.container.engine import refused, translated
 from provision.errors import PaddockError
 from provision.paths import state_dir
@@ -131,14 +132,13 @@ def _pull(client: Any, wanted: Reference, listen: Callable[[str], None]) -> None
 
 
 def progress(event: dict[str, Any], sizes: dict[str, tuple[int, int]]) -> str:
-    """How far a pull is, in megabytes; `sizes` keeps what each layer has and will have."""
+    """How far a pull is; `sizes` keeps what each layer has and will have."""
     detail, layer = event.get("progressDetail") or {}, str(event.get("id", ""))
     if event.get("status") == "Downloading" and detail.get("total"):
         sizes[layer] = (detail.get("current", 0), detail["total"])
     elif event.get("status") in ("Download complete", "Pull complete") and layer in sizes:
         sizes[layer] = (sizes[layer][1],) * 2
-    done, total = (sum(one) / 1e6 for one in zip(*sizes.values(), strict=True)) if sizes else (0, 0)
-    return f"{done:.1f}/{total:.1f} MB" if sizes else ""
+    return " / ".join(size(sum(one)) for one in zip(*sizes.values(), strict=True))
 
 
 def _changed(client: Any, wanted: Reference, error: PaddockError) -> PaddockError | None:

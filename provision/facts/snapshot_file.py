@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args
 
 import msgspec
 
+from provision.amounts import size
 from provision.errors import PaddockError
 from provision.facts.snapshot import UNSENT, Facts, Unread
 from provision.stack import Stack
@@ -62,7 +63,7 @@ def _content(file: str) -> bytes:
     with open(0 if standard_input else file, "rb", closefd=not standard_input) as stream:
         data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise _Unfit(text("snapshot.huge", size=_LARGEST >> 20))
+        raise _Unfit(text("too-large", size=size(_LARGEST)))
     return data
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 from urllib.request import OpenerDirector
 
+from provision.amounts import size
 from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.vendor import web
@@ -91,8 +92,8 @@ def _room(part: Part) -> None:
     """Ask for the room that the rest takes. Raises Refused."""
     free = shutil.disk_usage(part.path.parent).free - _SPARE
     if part.missing > max(free, 0):
-        raise Refused(f"No space left on device: {_size(part.missing)} to come, "
-                      f"{_size(max(free, 0))} free in {part.path.parent}")  # fmt: skip
+        raise Refused(f"No space left on device: {size(part.missing)} to come, "
+                      f"{size(max(free, 0))} free in {part.path.parent}")  # fmt: skip
 
 
 def _copy(answer: http.client.HTTPResponse, part: Part) -> None:
@@ -110,15 +111,8 @@ def _copy(answer: http.client.HTTPResponse, part: Part) -> None:
 
 def _how_far(part: Part, file: IO[bytes], speed: float) -> str:
     done = file.tell()
-    share = f"{100 * done // part.total}% of {_size(part.total)}" if part.total else _size(done)
-    return f"{share}, {_size(speed)}/s"
-
-
-def _size(count: float) -> str:
-    """Bytes as a person says them."""
-    units = ("B", "kB", "MB", "GB", "TB")
-    power = min(len(str(int(count))) - 1, 3 * len(units) - 3) // 3
-    return f"{count / 1000**power:.3g} {units[power]}"
+    share = f"{100 * done // part.total}% of {size(part.total)}" if part.total else size(done)
+    return f"{share}, {size(int(speed))}/s"
 
 
 def fetch(url: str, file: Path, sha256: str, referer: str, login: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from provision.amounts import MIB, size
 from provision.errors import PaddockError
 from provision.facts.memory_left import memory_left
 from provision.process import Outcome
@@ -53,15 +54,15 @@ class Builder:
         if outcome.status:
             raise self.stages.error("configure", outcome, work, tuple(watch.error))
         units = sizing.units(work.folder)
-        memory = work.recipe.memory
-        fit = sizing.jobs(units, memory * sizing.MIB)
+        memory = work.recipe.memory * MIB
+        fit = sizing.jobs(units, memory)
         jobs = self.jobs or fit
         self.say(text("build.jobs", jobs=jobs, units=units))
         if problem := ccache.ccache().problem:
             self.say(text("note.ccache", reason=problem))
         free = memory_left()
-        if free is not None and free < jobs * memory * sizing.MIB:
-            self.say(text("note.jobs", fit=fit, memory=memory, jobs=jobs))
+        if free is not None and free < jobs * memory:
+            self.say(text("note.jobs", fit=fit, memory=size(memory), jobs=jobs))
         watch = Watch(lambda line: self.stages.progress.line("compile", line))
         outcome = self.stages.run("compile", values | {"jobs": jobs}, watch.line)
         if outcome.status and _ran_out(outcome, watch) and jobs > 1:

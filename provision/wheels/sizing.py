@@ -7,8 +7,6 @@ from pathlib import Path
 
 from provision.facts.memory_left import memory_left
 
-MIB = 1 << 20
-
 
 def jobs(units: int, each: int, root: Path = Path("/")) -> int:
     """Compilers side by side for so many source files, each of which takes `each` bytes.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from provision.amounts import MIB, size
 from provision.errors import PaddockError
 from provision.network import Network
 from provision.orphans import MARK
@@ -61,7 +62,7 @@ class Stages:
         return PaddockError(
             code or classify(outcome.tail), lines or outcome.tail, status=outcome.status,
             step=f"{work.recipe.backend}/{name}", log=self.log(name), path=work.build, remedy="g++",
-            memory=work.recipe.memory,
+            memory=size(work.recipe.memory * MIB),
         )  # fmt: skip
 
     def log(self, name: str) -> Path:

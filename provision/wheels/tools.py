@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from provision.amounts import MIB, size
 from provision.facts import compilers
 from provision.facts.command import run
 from provision.facts.disk import room
 from provision.facts.memory_left import memory_left
 from provision.versions import compare
 from provision.wheels.python import Facts
-from provision.wheels.sizing import MIB
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -112,14 +112,15 @@ def _cmake(work: Work, _: Facts) -> Iterator[str]:
 
 def _disk(work: Work, _: Facts) -> Iterator[str]:
     here = room("cache", work.build)
-    if not work.build.is_dir() and here.free < work.recipe.disk * MIB:
-        yield text("unready.disk", path=work.build, free=here.free // MIB, wanted=work.recipe.disk)
+    wanted = work.recipe.disk * MIB
+    if not work.build.is_dir() and here.free < wanted:
+        yield text("unready.disk", path=work.build, free=size(here.free), wanted=size(wanted))
 
 
 def _memory(work: Work, _: Facts) -> Iterator[str]:
-    free = memory_left()
-    if free is not None and free < work.recipe.memory * MIB:
-        yield text("unready.memory", free=free // MIB, wanted=work.recipe.memory)
+    free, wanted = memory_left(), work.recipe.memory * MIB
+    if free is not None and free < wanted:
+        yield text("unready.memory", free=size(free), wanted=size(wanted))
 
 
 CHECKS: Final[tuple[Check, ...]] = (_python, _compiler, _cmake, _disk, _memory)

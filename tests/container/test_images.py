@@ -42,13 +42,13 @@ def test_a_record_that_cannot_be_read_is_no_new_one(home: Path) -> None:
     assert str(home) in str(raised.value)
 
 
-def test_the_progress_of_a_pull_is_in_megabytes() -> None:
+def test_the_progress_of_a_pull() -> None:
     sizes: dict[str, tuple[int, int]] = {}
-    load = {"status": "Downloading", "progressDetail": {"current": 10**6, "total": 4 * 10**6}}
+    load = {"status": "Downloading", "progressDetail": {"current": 1 << 20, "total": 4 << 20}}
     assert progress({"status": "Pulling from a"}, sizes) == ""
-    assert progress({**load, "id": "one"}, sizes) == "1.0/4.0 MB"
-    assert progress({**load, "id": "two"}, sizes) == "2.0/8.0 MB"
-    assert progress({"status": "Download complete", "id": "two"}, sizes) == "5.0/8.0 MB"
+    assert progress({**load, "id": "one"}, sizes) == "1 MiB / 4 MiB"
+    assert progress({**load, "id": "two"}, sizes) == "2 MiB / 8 MiB"
+    assert progress({"status": "Download complete", "id": "two"}, sizes) == "5 MiB / 8 MiB"
 
 
 def push(running: Engine, name: str, extra: str) -> str:

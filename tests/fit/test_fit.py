@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from checks.fit import memory, weights
-from checks.fit.cards import MIB, cards_of, target_of
+from checks.fit.cards import cards_of, target_of
 from checks.fit.cards import memory as known_memory
 from checks.fit.command import answer, fit
 from checks.fit.judge import Room, largest
@@ -19,6 +19,7 @@ from checks.fit.model import Model, find, rows
 from checks.fit.show import lines
 from checks.fit.tile import tile
 from checks.fit.wish import Wish, possible
+from provision.amounts import MIB
 from provision.errors import PaddockError
 from provision.paths import targets
 from tests.conftest import Cli
