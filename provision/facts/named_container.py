@@ -46,7 +46,7 @@ def outputs(name: str) -> list[Output]:
         raise PaddockError("engine-absent", where=f"PATH ({', '.join(_ENGINES)})")
     if not _NAME.fullmatch(name):
         raise _unknown(engine, name)
-    answer = _ask(engine, "container", "inspect", name)
+    answer = ask(engine, "container", "inspect", name)
     rows = documents(answer.out.splitlines())
     rows = [row for row in array(rows[0] if rows else None) if "HostConfig" in mapping(row)]
     if not rows:
@@ -69,8 +69,9 @@ def folders(outputs: Iterable[Output]) -> set[str]:
     return {line[line.index(" /") + 1 :] for line in lines if line.startswith("d") and " /" in line}
 
 
-def _ask(engine: str, *words: str) -> Answer:
-    """Raises PaddockError `engine-*` where the engine itself does not answer."""
+def ask(engine: str, *words: str) -> Answer:
+    """What the client of an engine answers. Raises PaddockError `engine-*` where the engine itself
+    does not."""
     try:
         answer = run([engine, *words], _LIMIT)
     except OSError as error:
@@ -89,7 +90,7 @@ def _unknown(engine: str, name: str) -> PaddockError:
     """There is no such container; the error names those that there are."""
     from provision.words import text
 
-    names = _ask(engine, "ps", "--all", "--format", "{{.Names}}").out.split()
+    names = ask(engine, "ps", "--all", "--format", "{{.Names}}").out.split()
     key = "wanted.container" if names else "wanted.no-container"
     wanted = text(key, names=", ".join(names[:20]))
     return PaddockError("bad-option", option="--container", value=name, wanted=wanted)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts.command import run
 
 KINDS = ("buildkit", "classic", "podman", "buildah")
 _LIMIT = 20.0  # seconds for an engine's answer
@@ -44,11 +44,13 @@ class Builder:
 def builder(wanted: str = "auto") -> Builder:
     """The builder of this kind; for `auto` the first that is there, Docker before the others.
 
-    Raises PaddockError `no-builder`.
+    Raises PaddockError `no-builder`, `engine-*` where a client is there and its engine is silent.
     """
     kinds = KINDS if wanted == "auto" else (wanted,)
     found = next(_found(kinds), None)
     if found is None:
+        if "classic" in kinds or "buildkit" in kinds:
+            _why_silent()
         raise PaddockError("no-builder", kinds=", ".join(kinds))
     return found
 
@@ -67,6 +69,14 @@ def _found(kinds: Iterable[str]) -> Iterator[Builder]:
             yield Builder(kind, ("docker", "build", *more), {"DOCKER_BUILDKIT": on})
 
 
+def _why_silent() -> None:
+    """Raises PaddockError `engine-*` where Docker's client is here and its engine says nothing."""
+    from provision.facts.named_container import ask
+
+    if client := shutil.which("docker"):
+        ask(client, "version")
+
+
 def _docker() -> str | None:
     """The version of Docker's client, where its engine answers."""
     both = _answer("docker", "version", "--format", "{{.Client.Version}} {{.Server.Version}}")
@@ -83,9 +93,7 @@ def _has_buildkit(version: str) -> bool:
 def _answer(*command: str) -> str | None:
     """What a command prints; None where it is missing, fails or hangs."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=_LIMIT, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+        answer = run(command, _LIMIT)
+    except OSError:
         return None
-    return done.stdout.strip()
+    return answer.out.strip() if answer.status == 0 else None

@@ -88,6 +88,22 @@ def test_without_any_builder_the_error_says_what_to_do(programs: Path, kind: str
     assert "render --as dockerfile" in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("Cannot connect to the Docker daemon at unix:///x.", "engine-absent"),
+     ("dial unix /x: connect: permission denied", "engine-denied")],
+)  # fmt: skip
+def test_an_engine_that_is_silent_is_another_matter(programs: Path, said: str, code: str) -> None:
+    put(programs, "docker", f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    for kind in ("auto", "classic"):
+        with pytest.raises(PaddockError) as raised:
+            builder(kind)
+        assert (raised.value.code, raised.value.details) == (code, (said,))
+    with pytest.raises(PaddockError) as raised:
+        builder("podman")
+    assert raised.value.code == "no-builder"
+
+
 def test_the_folder_holds_what_the_dockerfile_copies_and_no_leftovers(tmp_path: Path) -> None:
     folder = tmp_path / "context"
     gather(folder, wanted("loopback"), None, made("dockerfile", "loopback"))
