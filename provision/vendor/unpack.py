@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -101,8 +102,7 @@ def _zipped(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 def _check(archive: Path, name: str) -> None:
     """Refuse a path that is absolute or that climbs out, wherever it would come back in."""
-    depth = 0
-    for part in PurePosixPath(name.replace("\\", "/")).parts:
-        depth += {"..": -1, "/": -1_000_000}.get(part, 1)
-        if depth < 0:
-            raise PaddockError("package-unsafe", file=archive, member=name)
+    path = PurePosixPath(name.replace("\\", "/"))
+    depths = accumulate(-1 if part == ".." else 1 for part in path.parts)
+    if path.is_absolute() or any(depth < 0 for depth in depths):  # `//etc` is absolute, too
+        raise PaddockError("package-unsafe", file=archive, member=name)

@@ -13,7 +13,8 @@ from provision.errors import PaddockError
 from provision.vendor import unpack as module
 from provision.vendor.unpack import unpack
 
-EVIL = ["../evil", "/evil", "a/../../evil", "..\\evil", "a/b/../../../evil", "./../evil"]
+EVIL = ["../evil", "/evil", "a/../../evil", "..\\evil", "a/b/../../../evil", "./../evil",
+        "//evil", "///evil", "//tmp/../evil", "\\\\evil", "/"]  # fmt: skip
 
 
 def tar(file: Path, *members: tarfile.TarInfo, mode: str = "w:gz") -> Path:
