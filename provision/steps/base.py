@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from provision.errors import PaddockError
 from provision.lock import lock_file
@@ -44,6 +44,8 @@ class Context:
     arch: str = field(default_factory=lambda: os.uname().machine)
     remote: Remote = field(default_factory=Remote)
     sources: Mapping[str, Sources] = field(default_factory=dict)
+    orders: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What `built` has looked up, by step: once for all that a plan asks of it."""
 
     def lock(self, layer: Layer) -> Path:
         """The lock file of a layer of this release."""

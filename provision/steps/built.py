@@ -105,6 +105,13 @@ def order(step: Step, context: Context) -> Order | None:
 
     Raises PaddockError `source-*`, `flag-needs`.
     """
+    if step.name not in context.orders:
+        context.orders[step.name] = _order(step, context)
+    found: Order | None = context.orders[step.name]
+    return found
+
+
+def _order(step: Step, context: Context) -> Order | None:
     if given := context.sources.get(step.flag):
         return asked(step, context, given)
     is_handed_out = step.package and deps.find(row(step, context), context)

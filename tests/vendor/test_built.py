@@ -6,6 +6,7 @@ import json
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from provision.plan import Planned, plan
 from provision.stack import load, stack_file
 from provision.steps.base import Context, NotSo, Sources
 from provision.steps.built import Built
-from provision.wheels import recipe
+from provision.wheels import recipe, source
 from tests.conftest import Cli
 from tests.lab.vendor import wheels
 from tests.vendor.conftest import Make
@@ -51,6 +52,22 @@ def finish(context: Context) -> None:
     folder.mkdir(parents=True)
     values = Built().values(step, context)
     (folder / "order.json").write_text(str(values["order"]))
+
+
+def test_sources_are_looked_at_once_a_plan(
+    make: Make, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    find = source.find
+
+    def counted(one: recipe.Recipe, origin: str, *rest: Any) -> source.Source:
+        looked.append(origin)
+        return find(one, origin, *rest)
+
+    monkeypatch.setattr(source, "find", counted)
+    for _ in range(2):
+        planned(given(make, sources))
+    assert looked == [str(sources)] * 2
 
 
 def test_without_sources_they_are_skipped_and_the_error_tells_of_them(make: Make) -> None:
