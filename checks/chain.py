@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from checks.smoke.settings import settings_of
 from provision import engine, guard, room, seal
 from provision.errors import PaddockError
@@ -83,7 +85,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
                 _execute(runner, work)
                 _put_papers(context)
             _told_later(planned, runner, options)
-            report = _smoke_once(planned, runner, face, settings) if settings else None
+            report = _smoke_once(runner, face, settings) if settings else None
         _verdict(context, report)
         stand_in = _stand_in(context) if settings else ""
         if not options.only and not stand_in:  # a seal would not tell of it
@@ -92,8 +94,9 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
 
 
 def _settings(context: Context, options: engine.Options) -> Smoke | None:
-    """What the smoke tests demand; None for a part of a stack, or a target without such tests."""
-    if options.only or (context.stack.packages and not (context.folder / "smoke.toml").exists()):
+    """What the smoke tests demand; None for steps alone, or a target without such tests."""
+    steps_alone = options.only and SMOKE not in options.only
+    if steps_alone or (context.stack.packages and not (context.folder / "smoke.toml").exists()):
         return None
     return settings_of(context.folder)
 
@@ -171,10 +174,11 @@ def _lacking(name: str, lack: Lack, details: tuple[str, ...] = ()) -> PaddockErr
     return PaddockError(lack.code, details, step=name, remedy=lack.remedy, file=lack.remedy)
 
 
-def _smoke_once(
-    planned: Sequence[Planned], runner: Runner, face: Face, settings: Smoke
-) -> SmokeReport | None:
-    """Run the levels that prove a stack, unless they passed on just this state."""
+def _smoke_once(runner: Runner, face: Face, settings: Smoke) -> SmokeReport | None:
+    """Run the levels that prove a stack, unless they passed on just this state.
+
+    Raises PaddockError `not-provisioned` where there is no environment.
+    """
     from checks.runs.telling import note
     from checks.smoke.run import run_smoke
     from checks.smoke.sourced import sourced
@@ -186,12 +190,14 @@ def _smoke_once(
         runner.progress.over(f"smoke/{level}")
 
     context = runner.context
+    if not context.site.python.exists():
+        raise PaddockError("not-provisioned", target=context.stack.target, env=context.site.env)
     journal = Journal(context.site.journal)
     entries = journal.last()
+    last = entries.pop(SMOKE, None)
     # With the times, since a step that was done again is proved again, its key unchanged or not.
-    state = [(one.key, entries[one.name].time if one.name in entries else 0) for one in planned]
+    state = [(one.step, one.key, one.time) for one in entries.values()]
     key = hashlib.sha256(repr([settings, state]).encode()).hexdigest()
-    last = entries.get(SMOKE)
     if last and last.event == "done" and last.key == key:
         return None
     variables = sourced(runner.variables, context.stack.settings)
@@ -212,4 +218,6 @@ def _verdict(context: Context, report: SmokeReport | None) -> None:
     if report and not report.passed:
         from checks.known import smoke_failed
 
-        raise smoke_failed(report, context.stack.target)
+        error = smoke_failed(report, context.stack.target)
+        error.more = {"smoke": msgspec.to_builtins(report)}
+        raise error

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from checks import bring
 from provision import guard
 from provision.amounts import duration
 from provision.console import consent, show, show_json
@@ -52,19 +53,17 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
         load.load(work.inside, place.wanted, place.options.deps)
         sources = _sources(place, work.inside, shown)
         work.packages()
-        done = work.steps(sources)
-        stand_in, smoke = _proved(work, say) if place.proves else ("", None)
+        done = _done(work, sources, say)
+    changed = done["changed"] or done["smoke"] is not None
     seconds = time.monotonic() - began
     if json:
-        show_json(done | {"stand_in": stand_in or None, "place": "container", "container": name,
-                          "image": place.image.name, "digest": digest, "smoke": smoke,
-                          "sources": _told(place),
-                          "changed": done["changed"] or smoke is not None,
+        show_json(done | {"place": "container", "container": name, "image": place.image.name,
+                          "digest": digest, "sources": _told(place), "changed": changed,
                           "seconds": round(seconds, 3)})  # fmt: skip
         return 0
-    if stand_in:
-        say(text("provision.stand-in", stand_in=stand_in))
-    if not done["changed"] and smoke is None:
+    if done["stand_in"]:
+        say(text("provision.stand-in", stand_in=done["stand_in"]))
+    if not changed:
         say(text("provision.nothing", count=done["steps"], time=duration(seconds)))
         return 0
     for line in _ending(place, work, duration(seconds)):
@@ -86,8 +85,6 @@ def dry_run(place: Place, *, json: bool) -> int:
         })  # fmt: skip
         return 0
     if place.outside:
-        from checks import bring
-
         bring.dry_run(_for_host(place), json=False)
     show(text("inside.title", target=place.options.target, container=place.name))
     for line in plan_lines(place):
@@ -199,26 +196,23 @@ def _step(shown: Progress, name: str) -> Iterator[None]:
     shown.finished(name, time.monotonic() - began)
 
 
-def _proved(work: Work, say: Say) -> tuple[str, dict[str, Any] | None]:
-    """What stood in for a card, and the smoke tests' report; None where they had passed before.
-
-    Their levels are shown, also those that have failed. Raises PaddockError `smoke-failed`,
-    `smoke-known`.
-    """
-    if (before := work.proved()) is not None:
-        return before, None
+def _done(work: Work, sources: Mapping[str, Path], say: Say) -> dict[str, Any]:
+    """What the run in there has told; the levels of its proof are shown, also failed ones."""
+    if not work.place.asked:  # what was asked for is the host's, or in the image
+        return bring.summary_json(work.place.options.target, 0, [], None, 0.0)
     try:
-        report = work.prove()
+        done = work.steps(sources)
     except Reported as error:
-        for told in error.before:
-            _levels(told, say)
+        _levels(error.told.get("smoke"), say)
         raise
-    _levels(report, say)
-    return report["stand_in"] or "", report
+    _levels(done["smoke"], say)
+    return done
 
 
-def _levels(told: Mapping[str, Any], say: Say) -> None:
-    """Show the levels of a report as it was told."""
+def _levels(told: object, say: Say) -> None:
+    """Show the levels of a report as it was told, where there is one."""
+    if told is None:
+        return
     import msgspec
 
     from checks.smoke.report import SmokeReport

@@ -53,10 +53,7 @@ def levels(target: str, level: str, device: str = "", *, json: bool) -> int:
     """
     folder = stack.stack_file(target).parent
     settings = settings_of(folder)
-    if level == "proof":
-        wanted = settings.proof or settings.levels
-    else:
-        wanted = levels_of(level, settings.levels, listing.programs(target))
+    wanted = levels_of(level, settings.levels, listing.programs(target))
     one_of("--device", device, ("", settings.device, CPU))
     python, own, variables = _installed(target)
     on = device or own

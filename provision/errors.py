@@ -148,8 +148,10 @@ class PaddockError(Exception):
     """A failure with a remedy.
 
     `code` is a key of STATUS; `values` fill the sentences; `details` are lines shown below them
-    (the last lines of a log, say).
+    (the last lines of a log, say). `more` is what only the JSON object has.
     """
+
+    more: Mapping[str, object] = {}
 
     def __init__(self, code: str, details: tuple[str, ...] = (), **values: object) -> None:
         super().__init__(code, values)
@@ -172,7 +174,8 @@ class PaddockError(Exception):
     def to_json(self) -> dict[str, object]:
         """The failure as a JSON object: code, status, the sentences and the details."""
         parts = {name: self.part(name) for name in ("what", "cause", "do")}
-        return {"code": self.code, "status": self.status, **parts, "details": list(self.details)}
+        return {"code": self.code, "status": self.status, **parts, "details": list(self.details),
+                **self.more}  # fmt: skip
 
 
 class Told(PaddockError):

@@ -11,6 +11,7 @@ from provision.container.settings import Settings
 from provision.engine import Options, sources
 from provision.forms.dockerfile import base_of, split
 from provision.forms.wanted import Wanted
+from provision.journal import SMOKE
 from provision.plan import Wish, ancestors
 from provision.stack import Step
 from provision.steps.built import Order, asked
@@ -81,7 +82,13 @@ class Place:
     @property
     def proves(self) -> bool:
         """Whether the smoke tests follow."""
-        return not self.options.only and (self.wanted.folder / "smoke.toml").is_file()
+        asked = not self.options.only or SMOKE in self.options.only
+        return asked and (self.wanted.folder / "smoke.toml").is_file()
+
+    @property
+    def asked(self) -> list[str]:
+        """What Paddock in the container is asked for: its steps, and the proof of them all."""
+        return [*self.inside, *([SMOKE] if self.proves else [])]
 
     def check(self) -> None:
         """Raises PaddockError `unknown-step`, and as `orders` does."""

@@ -24,16 +24,11 @@ MARK = "provision"  # one run at a time works in a container
 
 
 class Reported(Told):
-    """The failure that Paddock in the container has met, in its own sentences.
+    """The failure that Paddock in the container has met, in its own sentences."""
 
-    `before` are the documents that it has told before, such as a report of smoke tests.
-    """
-
-    def __init__(
-        self, told: Mapping[str, Any], where: str, before: Sequence[Mapping[str, Any]] = ()
-    ) -> None:
+    def __init__(self, told: Mapping[str, Any], where: str) -> None:
         super().__init__(told, where)
-        self.where, self.before = where, before
+        self.where = where
 
 
 @dataclass
@@ -126,7 +121,7 @@ class Teller:
         error = next((one for one in found if one.get("schema") == "paddock/error/1"), None)
         if error and error["code"] in STATUS:
             where = text("inside.where", container=name, log=self.log)
-            raise Reported(error, where, found[: found.index(error)])
+            raise Reported(error, where)
         raise PaddockError("step-failed", tuple(listener.tail), step=f"paddock {words[1]}",
                            status=status, log=self.log)  # fmt: skip
 

@@ -20,7 +20,6 @@ VALUES: dict[str, dict[str, object]] = {
         "programs": ["c", "d"],
         "pythons": ["python3.9", "python3.10"],
     },
-    "proof": dict.fromkeys(("tool", "target", "journal", "proof", "stand_in"), HOSTILE),
 }
 
 

@@ -122,6 +122,11 @@ def test_each_step_has_one_place(target: str) -> None:
     some = Place(Options(target, only=("framework/paddle",)), one.wanted)
     assert (some.outside, some.inside, some.proves) == ([], ["framework/paddle"], False)
     assert some.unsourced == []
+    assert (place.asked, some.asked) == ([*place.inside, "smoke"], some.inside)
+    proof = Place(Options(target, only=("smoke",)), one.wanted)
+    assert (proof.outside, proof.asked) == ([], ["smoke"])
+    proof.check()
+    assert not Place(Options(target, only=tuple(place.outside) or ("none",)), one.wanted).asked
 
 
 @pytest.mark.parametrize("target", ["s60", "ascend910b"])

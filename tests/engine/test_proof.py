@@ -42,10 +42,10 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return verdicts
 
 
-def run(world: World, verdicts: list[bool], *says: bool) -> bool:
-    """Run the whole stack; returns whether the smoke tests ran."""
+def run(world: World, verdicts: list[bool], *says: bool, only: tuple[str, ...] = ()) -> bool:
+    """Run the whole stack, or these steps; returns whether the smoke tests ran."""
     verdicts[:] = says
-    carry_out(Options("small", stack=world.stack), FACE)
+    carry_out(Options("small", stack=world.stack, only=only), FACE)
     return not verdicts
 
 
@@ -65,8 +65,24 @@ def test_a_state_is_proved_once_and_every_change_of_it_again(
 
 
 def test_a_failed_proof_is_an_error_and_repeated(ready: World, proofs: list[bool]) -> None:
-    with pytest.raises(PaddockError, match="ops"):
+    with pytest.raises(PaddockError, match="ops") as error:
         run(ready, proofs, False)
+    report = error.value.to_json()["smoke"]
+    assert isinstance(report, dict) and report["levels"][0]["level"] == "ops"
     assert holding(Options("small", stack=ready.stack)) is None
     assert Journal(Path(ready.state / "journal.jsonl")).last()["smoke"].event == "failed"
     assert run(ready, proofs, True)
+
+
+def test_the_proof_can_be_asked_for_with_steps_and_is_the_same(
+    ready: World, proofs: list[bool]
+) -> None:
+    """As where some of the steps are a container's."""
+    assert not run(ready, proofs, True, only=("env/python",))
+    assert run(ready, proofs, True, only=("env/python", "smoke"))
+    assert not run(ready, proofs, True, only=("env/python", "smoke"))
+    assert not run(ready, proofs, True)
+    ready.env.rename(ready.env.with_name("gone"))
+    with pytest.raises(PaddockError) as error:
+        run(ready, proofs, True, only=("smoke",))
+    assert error.value.code == "not-provisioned"
