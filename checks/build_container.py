@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,20 +54,10 @@ def _begin(order: Order, image: str, say: Say, progress: Callable[[], Progress])
     wanted = images.reference(image or usual(order))
     client = engine.connect()
     say(text("place.image", image=wanted.exact))
-    if images.find(client, wanted):
-        return client, images.obtain(client, wanted, lambda line: None)[0]
-    if order.network.offline:
+    if order.network.offline and not images.find(client, wanted):
         raise PaddockError("image-offline", image=wanted.exact)
-    step, began = "image/pull", time.monotonic()
     with progress() as shown:
-        shown.started(step)
-        try:
-            found = images.obtain(client, wanted, lambda line: shown.line(step, line))
-        except BaseException:
-            shown.failed(step)
-            raise
-        shown.finished(step, time.monotonic() - began)
-    return client, found[0]
+        return client, images.obtain(client, wanted, shown)[0]
 
 
 def _or_here(error: PaddockError) -> PaddockError:

@@ -23,7 +23,7 @@ from provision.container.work import Work
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import hidden
-from provision.progress import Progress, progress
+from provision.progress import Progress, as_step, progress
 from provision.wheels import recipe
 from provision.words import text
 
@@ -46,7 +46,7 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
     with guard.exclusive(place.options.site), guard.signals(), progress(json=json) as shown:
         for line in plan_lines(place):
             say(line)
-        image, digest = _image(place, client, shown)
+        image, digest = images.obtain(client, place.image, shown)
         work = _started(place, client, place.settings(image, digest), shown)
         if work.clear():
             say(text("inside.cleared"))
@@ -147,19 +147,11 @@ def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
         raise PaddockError(error.code, error.details, **{**error.values, **again}) from None
 
 
-def _image(place: Place, client: Any, shown: Progress) -> tuple[str, str]:
-    """The image's ID and digest; a pull is shown as a step."""
-    if images.find(client, place.image):
-        return images.obtain(client, place.image, lambda line: None)
-    with _step(shown, "image/pull"):
-        return images.obtain(client, place.image, lambda line: shown.line("image/pull", line))
-
-
 def _started(place: Place, client: Any, settings: Settings, shown: Progress) -> Work:
     """The container, running; where it has to be made or started, that is shown as a step."""
     found = box.fitting(client, settings)
     is_up = found is not None and found.status == "running"
-    with contextlib.nullcontext() if is_up else _step(shown, "container/start"):
+    with contextlib.nullcontext() if is_up else as_step(shown, "container/start"):
         inside = box.running(client, settings, found)
     log = place.options.site.logs / time.strftime("container-%Y%m%d-%H%M%S.log")
     return Work(place, inside, shown, Path(log))
@@ -177,23 +169,10 @@ def _sources(place: Place, inside: Inside, shown: Progress) -> dict[str, Path]:
     if gone:
         from checks.build_recipe import ALL
 
-        with guard.exclusive(ALL), _step(shown, "container/sources"):
+        with guard.exclusive(ALL), as_step(shown, "container/sources"):
             for one in gone:
                 one.put(place.options.network)
     return {one.flag: one.path for one in copies}
-
-
-@contextlib.contextmanager
-def _step(shown: Progress, name: str) -> Iterator[None]:
-    """Show what is done in here as a step."""
-    began = time.monotonic()
-    shown.started(name)
-    try:
-        yield
-    except BaseException:
-        shown.failed(name)
-        raise
-    shown.finished(name, time.monotonic() - began)
 
 
 def _done(work: Work, sources: Mapping[str, Path], say: Say) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from provision.amounts import duration
@@ -37,6 +39,19 @@ class Progress(Protocol):
 
     def failed(self, step: str) -> None:
         """A step has failed."""
+
+
+@contextlib.contextmanager
+def as_step(shown: Progress, name: str) -> Iterator[None]:
+    """Show what is done in here as a step."""
+    began = time.monotonic()
+    shown.started(name)
+    try:
+        yield
+    except BaseException:
+        shown.failed(name)
+        raise
+    shown.finished(name, time.monotonic() - began)
 
 
 class Plain:

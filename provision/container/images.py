@@ -14,6 +14,9 @@ from provision.amounts import size
 from provision.container.engine import refused, translated
 from provision.errors import PaddockError
 from provision.paths import state_dir
+from provision.progress import Progress, as_step
+
+PULL = "image/pull"
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,16 @@ def reference(text: str) -> Reference:
     return Reference(name, pinned or known, recorded=bool(known and not pinned))
 
 
-def obtain(client: Any, wanted: Reference, listen: Callable[[str], None]) -> tuple[str, str]:
-    """The image's ID here and its digest, pulled where it is not here; the digest is recorded.
+def obtain(client: Any, wanted: Reference, shown: Progress) -> tuple[str, str]:
+    """The image's ID here and its digest, which is recorded.
 
-    `listen` gets the progress of a pull. Raises PaddockError: `image-gone`, `image-changed`,
-    `image-denied`, `registry`, `container-disk`.
+    It is pulled where it is not here, which is shown as a step. Raises PaddockError: `image-gone`,
+    `image-changed`, `image-denied`, `registry`, `container-disk`.
     """
-    image = find(client, wanted) or _pulled(client, wanted, listen)
+    image = find(client, wanted)
+    if image is None:
+        with as_step(shown, PULL):
+            image = _pulled(client, wanted, lambda line: shown.line(PULL, line))
     digest = wanted.digest or _digests(image, wanted)[0]
     _record(wanted.name, digest)
     return str(image.id), digest

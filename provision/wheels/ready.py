@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.network import hidden
 from provision.process import Outcome
+from provision.progress import as_step
 from provision.symptoms import classify
 from provision.wheels import needs, preflight, python, tools
 from provision.wheels.bring import bring
@@ -62,20 +61,9 @@ class Ready:
         return {one.kind: gone[one.kind] if one.kind == "modules" else one.line(gone[one.kind])
                 for one in found if one.kind in gone}  # fmt: skip
 
-    @contextlib.contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        self.stages.progress.started(name)
-        began = time.monotonic()
-        try:
-            yield
-        except BaseException:
-            self.stages.progress.failed(name)
-            raise
-        self.stages.progress.finished(name, time.monotonic() - began)
-
     def _sources(self) -> None:
         source, folder = self.work.source, self.work.recipe.folder
-        with self._stage("source"):
+        with as_step(self.stages.progress, "source"):
             root = bring(source, self.work.recipe, self.stages.network)
             if not (root / folder).is_dir():
                 reason = text("source.no-folder", folder=folder)
@@ -88,7 +76,7 @@ class Ready:
         absent = missing(work.source, work.root, work.recipe, work.known)
         network = replace(self.stages.network, offline=self.stages.network.offline or bool(said))
         if absent:
-            with self._stage("modules"):
+            with as_step(self.stages.progress, "modules"):
                 absent, told = modules(work.source, work.root, work.recipe, work.known, network)
                 said = said or told
         if work.source.kind in ("repository", "remote"):

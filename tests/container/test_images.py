@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from provision import events
 from provision.container.images import find, obtain, progress, record_file, reference
 from provision.errors import PaddockError
+from provision.progress import Plain
 from tests.container.engine import IMAGE, Engine
 from tests.container.registry import Registry
 
 DIGEST = "sha256:" + "0" * 64
+QUIET = Plain(io.StringIO())
 
 
 @pytest.mark.parametrize(
@@ -92,11 +97,14 @@ def tags_of(images: Registry, name: str) -> str:
 def test_a_first_use_is_recorded_and_holds_though_the_tag_moves(
     client: Any, running: Engine, images: Registry, name: str
 ) -> None:
-    lines: list[str] = []
-    first, digest = obtain(client, reference(name), lines.append)
+    stream = io.StringIO()
+    shown = events.Events(stream)
+    first, digest = obtain(client, reference(name), shown)
     assert digest == tags_of(images, name)
     assert json.loads(record_file().read_text()) == {name: digest}
-    assert lines and lines[-1].endswith("MB")
+    *told, line, last = filter(None, map(events.read, stream.getvalue().splitlines()))
+    assert (told[0].event, last.event, line.step) == ("started", "finished", "image/pull")
+    assert re.fullmatch(r"(.+) / \1", line.line)
     moved = push(running, name, "second")
     assert moved != first
     for gone in ((), (name, first)):
@@ -104,7 +112,7 @@ def test_a_first_use_is_recorded_and_holds_though_the_tag_moves(
             forget(running, *gone)
         again = reference(name)
         assert again.recorded
-        assert obtain(client, again, lines.append) == (first, digest)
+        assert obtain(client, again, shown) == (first, digest)
 
 
 @pytest.mark.slow
@@ -113,7 +121,7 @@ def test_a_digest_that_was_asked_for_is_kept_to(
 ) -> None:
     old = tags_of(images, name)
     push(running, name, "second")
-    found, digest = obtain(client, reference(f"{name}@{old}"), lambda line: None)
+    found, digest = obtain(client, reference(f"{name}@{old}"), QUIET)
     assert digest == old
     image = client.images.get(found)
     assert image.labels == {"extra": "first"}
@@ -125,31 +133,31 @@ def test_an_image_that_is_another_now_is_refused(
     client: Any, running: Engine, images: Registry, name: str, local: bool
 ) -> None:
     """The former one cannot be had any more: its digest was removed from the registry."""
-    first, digest = obtain(client, reference(name), lambda line: None)
+    first, digest = obtain(client, reference(name), QUIET)
     push(running, name, "second")
     now = tags_of(images, name)
     images.forget(parts(name)[0], digest)
     forget(running, *([first] if local else [name, first]))
     with pytest.raises(PaddockError) as raised:
-        obtain(client, reference(name), lambda line: None)
+        obtain(client, reference(name), QUIET)
     assert (raised.value.code, raised.value.status) == ("image-changed", 6)
     assert digest in str(raised.value) and now in str(raised.value)
-    taken = obtain(client, reference(f"{name}@{now}"), lambda line: None)
-    assert obtain(client, reference(name), lambda line: None) == taken
+    taken = obtain(client, reference(f"{name}@{now}"), QUIET)
+    assert obtain(client, reference(name), QUIET) == taken
 
 
 @pytest.mark.slow
 def test_an_image_of_this_machine_alone_is_held_to_its_id(client: Any, running: Engine) -> None:
-    made, digest = obtain(client, reference(IMAGE), lambda line: None)
+    made, digest = obtain(client, reference(IMAGE), QUIET)
     assert made == digest
     running.docker("tag", IMAGE, "other:1")
-    obtain(client, reference("other:1"), lambda line: None)
+    obtain(client, reference("other:1"), QUIET)
     container = running.docker("create", IMAGE, "sh")
     running.docker("commit", "--change", "LABEL a=b", container, "other:1")
     with pytest.raises(PaddockError) as raised:
         forget(running, "busy:1")
         try:
-            obtain(client, reference("other:1"), lambda line: None)
+            obtain(client, reference("other:1"), QUIET)
         finally:
             running.docker("tag", digest, IMAGE)
     assert raised.value.code == "image-changed"
@@ -165,7 +173,7 @@ def test_what_registries_answer(client: Any, images: Registry, name: str) -> Non
         ("127.0.0.1:1/a:1", "registry"), ("nosuch.invalid/a:1", "registry"),
     ]:  # fmt: skip
         with pytest.raises(PaddockError) as raised:
-            obtain(client, reference(text), lambda line: None)
+            obtain(client, reference(text), QUIET)
         assert raised.value.code == code, raised.value.details
         assert find(client, reference(text)) is None
     assert not record_file().exists()
