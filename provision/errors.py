@@ -48,6 +48,7 @@ STATUS: Final[dict[str, int]] = {
     "fix-consent": USAGE,
     "flag-needs": USAGE,
     "flags-apart": USAGE,
+    "not-rehearsed": USAGE,
     "bad-text": USAGE,
     "no-target-for-card": USAGE,
     "no-steps": USAGE,

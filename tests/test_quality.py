@@ -16,7 +16,7 @@ from provision.stack import load, stack_file
 from tests.conftest import ROOT
 
 PYTHON = [p for top in ("provision", "checks") for p in sorted((ROOT / top).rglob("*.py"))]
-LAB = [ROOT / "tests/lab" / f"{name}.py" for name in ("__main__", "kept", "rehearsal")]
+LAB = [ROOT / "tests/lab" / f"{name}.py" for name in ("__main__", "kept", "ready", "rehearsal")]
 CALLERS = [*PYTHON, ROOT / "tasks.py", *sorted((ROOT / "bench").rglob("*.py")), *LAB]
 
 

@@ -61,19 +61,18 @@ def registry() -> Iterator[Registry]:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, address: str, *within: str) -> Iterator[None]:
-    """A registry of the images in a folder, which is started; `within` is a command before its own,
-    for another network."""
+def serving(folder: Path, address: str) -> Iterator[None]:
+    """A registry of the images in a folder, which is started."""
     program = shutil.which("docker-registry")
-    needs(program is not None, "docker-registry")
+    needs(program is not None, "docker-registry (Debian: docker-registry)")
     settings = {
         "version": 0.1, "log": {"level": "error"}, "http": {"addr": address},
         "storage": {"filesystem": {"rootdirectory": str(folder)}, "delete": {"enabled": True}},
     }  # fmt: skip
     file = folder / "settings.yml"
     file.write_text(json.dumps(settings))  # which is YAML, too
-    with subprocess.Popen([*within, str(program), "serve", str(file)], stderr=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL) as process:  # fmt: skip
+    with subprocess.Popen([str(program), "serve", str(file)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:  # fmt: skip
         try:
             yield
         finally:

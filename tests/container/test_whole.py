@@ -19,14 +19,14 @@ from pathlib import Path
 import pytest
 
 from provision.paths import IMAGES
-from tests.container.machine import ADDRESS, BASE, Engined, engined, filled
 from tests.lab.test_ascend_install import ends, parts
 from tests.lab.vendor import deps
+from tests.lab.vendor.engined import BASE, Engined, engined
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 TARGET, NAME = "s60", "paddock-s60"
 COMMAND = (f"./paddock provision --stack /srv/deps/stack/{TARGET}/stack.toml --in container --yes "
-           f"--image {ADDRESS}/{BASE}")  # fmt: skip
+           f"--image {BASE}")  # fmt: skip
 WITH_DEPS = f"{COMMAND} --deps /srv/deps"
 LEFT_OUT = re.compile(r'name = "model/(paddlenlp|ops)"')
 JOURNAL = f"/opt/paddock/home/state/{TARGET}/journal.jsonl"
@@ -38,7 +38,7 @@ STAND_IN = "on a stand-in in host memory, not on a card"
 @pytest.fixture(scope="module")
 def box() -> Iterator[Engined]:
     """The machine, with the vendor's packages in the folder that it sees."""
-    with filled() as images, engined(TARGET, images) as machine:
+    with engined(TARGET) as machine:
         deps.fill(TARGET, machine.deps)
         write_stack(machine.deps / "stack" / TARGET)
         yield machine
@@ -125,7 +125,7 @@ def test_the_container_has_the_card_and_the_person_a_shell(box: Engined) -> None
     (shown,) = json.loads(box.run("./paddock status --json").stdout)["containers"]
     assert (shown["container"], shown["state"]) == (NAME, "running")
     assert shown["devices"] == ["/dev/gcu0", "/dev/gcuctl"]
-    assert shown["image"] == f"{ADDRESS}/{BASE}"
+    assert shown["image"] == BASE
     script = "python -c 'import paddle; print(paddle.device.get_all_custom_device_type())'; exit 5"
     said = box.run(f'./paddock shell --target {TARGET} --command "{script}"')
     assert (said.returncode, said.stdout) == (5, "['gcu']\n"), said.stderr

@@ -12,13 +12,14 @@ from provision import guard
 from provision.console import report, show
 from provision.errors import PaddockError
 from provision.words import text
-from tests.lab import kept
+from tests.lab import kept, ready
 from tests.lab.boxes import box
 from tests.lab.boxes.image import VENDORS
 from tests.lab.boxes.variants import variants
-from tests.lab.needs import needs, succeeds
+from tests.lab.needs import succeeds
 from tests.lab.rehearsal import rehearse
 from tests.lab.vendor.bare import DEPS
+from tests.lab.vendor.engined import BASE
 
 
 def up(target: str, variant: str) -> int:
@@ -28,9 +29,10 @@ def up(target: str, variant: str) -> int:
     broken = next((each for each in variants() if each.id == one.variant), None)
     prelude = box.describe(one.target, broken).prelude
     values = {"name": one.name, "target": one.target, "variant": one.variant, "deps": DEPS,
-              "checkout": one.bare.checkout, "user": broken.user if broken else "root",
+              "image": BASE, "checkout": one.bare.checkout,
+              "user": broken.user if broken else "root",
               "prelude": "" if prelude == ":" else f"{prelude}; "}  # fmt: skip
-    kind = "bare" if one.variant == kept.BARE else "box"
+    kind = one.variant if one.variant in kept.BARES else "box"
     for line in (f"lab.enter.{kind}", f"lab.simulated.{kind}", "lab.remove"):
         for row in text(line, **values).split("\n"):
             show(row)
@@ -43,7 +45,7 @@ def listed(target: str, _: str) -> int:
         show(text("lab.row", target=one.target, variant=one.variant, name=one.name))
     for name in [target] if target else list(VENDORS):
         known = kept.choices(name)
-        show(text("lab.choices", target=name, variants=", ".join(known[:2])))
+        show(text("lab.choices", target=name, variants=", ".join(known[:3])))
         for variant in variants():
             if variant.box == name:
                 show(f"    {variant.id:<28} {variant.means}")
@@ -53,8 +55,8 @@ def listed(target: str, _: str) -> int:
 def reboot(target: str, variant: str) -> int:
     """Start a bare machine anew. Raises PaddockError `lab-not-up`."""
     one = kept.checked(target, variant or kept.BARE)
-    if one.variant != kept.BARE or one not in kept.machines():
-        raise PaddockError("lab-not-up", target=one.target)
+    if one.variant not in kept.BARES or one not in kept.machines():
+        raise PaddockError("lab-not-up", target=one.target, variant=one.variant)
     one.bare.reboot()
     show(text("lab.rebooted", name=one.name))
     return 0
@@ -85,8 +87,8 @@ def main(action: str, target: str, *more: str) -> int:
     json = "--json" in more
     try:
         with guard.storage(), guard.signals():
-            engine = action == "list" or succeeds("docker", "info")
-            needs(engine, "a Docker Engine that runs (Debian: docker.io)")
+            if action != "list":
+                ready.check(makes=action in ("up", "rehearse"))
             return (
                 rehearse(target, more) if action == "rehearse" else ACTIONS[action](target, *more)
             )

@@ -18,9 +18,12 @@ from tests.lab.boxes import box
 from tests.lab.boxes.image import VENDORS
 from tests.lab.boxes.variants import variants
 from tests.lab.machine import LABEL, Machine, launch, remove
-from tests.lab.vendor import bare, deps
+from tests.lab.vendor import bare, deps, engined
+from tests.lab.vendor.bare import Bare
 
-BARE, HEALTHY, REHEARSAL = "bare", "healthy", "rehearsal"
+BARE, ENGINE, HEALTHY, REHEARSAL = "bare", "engine", "healthy", "rehearsal"
+# Nothing of the vendor is installed on these.
+BARES = {BARE: bare.recipe, ENGINE: engined.recipe}
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,14 @@ class Kept:
         return cache_dir() / "lab" / self.name
 
     @property
-    def bare(self) -> bare.Bare:
+    def bare(self) -> Bare:
         """The machine, where it is a bare one."""
-        return bare.Bare(self.name, deps=self.folder / "deps")
+        return self.running(self.name, self.folder)
+
+    def running(self, name: str, folder: Path) -> Bare:
+        """A bare machine of this kind in that container, which sees that folder."""
+        kind = engined.Engined if self.variant == ENGINE else Bare
+        return kind(name, deps=folder / "deps")
 
 
 def _home() -> str:
@@ -56,7 +64,7 @@ def choices(target: str) -> list[str]:
     """The variants that a target's machine has. Raises PaddockError `no-machine`."""
     if target not in VENDORS:
         raise unknown_name("no-machine", target, list(VENDORS))
-    return [BARE, HEALTHY, *(one.id for one in variants() if one.box == target)]
+    return [*BARES, HEALTHY, *(one.id for one in variants() if one.box == target)]
 
 
 def checked(target: str, variant: str) -> Kept:
@@ -96,15 +104,15 @@ def up(one: Kept) -> bool:
 def recipe(one: Kept, folder: Path) -> box.Recipe:
     """How the machine is made. It sees this checkout as it is, also later changes."""
     mount = box.checkout_mount(ROOT, "readonly")
-    if one.variant == BARE:
-        return bare.recipe(one.target, folder, mount)
+    if one.variant in BARES:
+        return BARES[one.variant](one.target, folder, mount)
     return box.recipe(one.target, one.variant.removeprefix(HEALTHY), folder, mount)
 
 
 def prepare(machine: Machine, made: box.Recipe, one: Kept, folder: Path, release: str = "") -> None:
     """Bring a machine that was started to the state that a person finds."""
     box.run_in(machine, made.script)
-    if one.variant == BARE:
+    if one.variant in BARES:
         deps.fill(one.target, folder / "deps", release)
         machine.run(f"touch {bare.NEEDS_REBOOT}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from tests.lab import kept
 from tests.lab.machine import running
 from tests.lab.vendor import deps
 from tests.lab.vendor.bare import DEPS, Bare
+from tests.lab.vendor.engined import BASE
 
 _PID = "/run/rehearsal.pid"
 # An interrupt of the client would leave what runs in the container at work.
@@ -32,9 +34,13 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
     Raises PaddockError `unknown-release`, before anything is made.
     """
     json = "--json" in flags
-    release = flags[flags.index("--release") + 1] if "--release" in flags else ""
+    given = dict(itertools.pairwise(flags))  # a flag, and what follows it
     command = ["./paddock", "provision", "--target", target, "--deps", DEPS, *flags]
-    with _machine(target, release, json=json) as machine:
+    variant = kept.BARE
+    if given.get("--in") == "container":
+        variant = kept.ENGINE
+        command += ["--image", BASE]
+    with _machine(kept.checked(target, variant), given.get("--release", ""), json=json) as machine:
         said, status = _run(machine, command, json=json)
         if status == MACHINE and machine.awaits_reboot():
             _tell(text("rehearsal.reboot"), json=json)
@@ -46,19 +52,29 @@ def rehearse(target: str, flags: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _machine(target: str, release: str, *, json: bool) -> Iterator[Bare]:
+def _machine(one: kept.Kept, release: str, *, json: bool) -> Iterator[Bare]:
     """The machine to rehearse on; what it is stands in the first lines."""
-    one = kept.checked(target, kept.BARE)
+    target, there = one.target, kept.machines()
     load(stack_file(target)).release(release or None)
-    if one in kept.machines():
+    if one in there:
         _tell(text("rehearsal.kept", target=target, name=one.name), json=json)
+        _tell_more(one, json=json)
         deps.fill(target, one.bare.deps, release)
         yield one.bare
         return
     _tell(text("rehearsal.fresh", target=target), json=json)
+    _tell_more(one, json=json)
+    if one.variant == kept.ENGINE and (other := kept.checked(target, kept.BARE)) in there:
+        _tell(text("rehearsal.no-engine", name=other.name), json=json)
     with _fresh(one, release) as machine:
         yield machine
-    _tell(text("rehearsal.removed", target=target), json=json)
+    _tell(text("rehearsal.removed", target=target, variant=one.variant), json=json)
+
+
+def _tell_more(one: kept.Kept, *, json: bool) -> None:
+    """What else is simulated where a container is rehearsed."""
+    if one.variant == kept.ENGINE:
+        _tell(text("rehearsal.image", image=BASE), json=json)
 
 
 @contextlib.contextmanager
@@ -71,7 +87,7 @@ def _fresh(one: kept.Kept, release: str) -> Iterator[Bare]:
         with running(made.image, mark, *made.options) as machine:
             try:
                 kept.prepare(machine, made, one, folder, release)
-                yield Bare(machine.name, deps=folder / "deps")
+                yield one.running(machine.name, folder)
             finally:
                 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                     signal.signal(number, signal.SIG_IGN)

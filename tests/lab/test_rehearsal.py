@@ -138,7 +138,6 @@ def test_without_consent_nothing_is_begun_and_the_machine_goes() -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("provision", "--rehearse", "--target", "s60", "--deps", "."), 2, "--deps"),
         (("provision", "--rehearse", "--target", "s60", "--release", "3.0"), 2, "nearest: 3.0.0"),
         (("provision", "--rehearse", "--target", "loopback"), 2, "ascend910b, s60"),
         (("provision", "--rehearse", "--target", "s61"), 2, "nearest: s60"),

@@ -55,6 +55,12 @@ for home in /root /etc/skel; do
 done
 find . -mindepth 1 -delete
 """
+# Where a container looks for it.
+_LINK = """
+set -e
+mkdir -p /opt/paddock/home/cache
+ln -s /opt/paddock/cache/tool /opt/paddock/home/cache/
+"""
 _ENGINE = """
 set -e
 apt-get -qq update
@@ -73,25 +79,44 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
     sources = [file for name in _SOURCES for file in sorted(folder.glob(name))]
     parts = [base, os.uname().release, *map(_text, sources)]
     kind = f"{vendor}-engine" if engine else vendor
-    return _image(kind, parts, lambda tag: _make(vendor, base, tag))
+    return tagged(kind, parts, lambda tag: _make(vendor, base, tag))
 
 
 def with_engine(kind: str, base: str, packages: str = "docker.io") -> str:
     """The machine of an image with a container engine."""
     script = _ENGINE.format(packages=packages)
-    return _image(kind, [base, script], lambda tag: _add(base, script, tag))
+    return tagged(kind, [base, script], lambda tag: _add(base, script, tag))
 
 
 def prepared_image() -> str:
     """A machine with what `paddock` needs to start at once."""
-    parts = [UBUNTU, _PREPARE, *(_text(ROOT / name) for name in _TOOL)]
-    return _image("box", parts, _prepare)
+    return tagged("box", _prepared_parts(), _prepare)
 
 
-def _image(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
-    """The tag for these parts; made where this machine has none."""
+def is_prepared() -> bool:
+    """Whether this machine has that image; from it the others are made."""
+    return succeeds("docker", "image", "inspect", _tag("box", _prepared_parts()))
+
+
+def _prepared_parts() -> list[str]:
+    return [UBUNTU, _PREPARE, *(_text(ROOT / name) for name in _TOOL)]
+
+
+def with_tool() -> str:
+    """The same with the tool's environment where a container looks for it, so that a run in there
+    takes seconds."""
+    base = prepared_image()
+    return tagged("tool", [base, _LINK], lambda tag: _add(base, _LINK, tag))
+
+
+def _tag(kind: str, parts: Iterable[str]) -> str:
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-    tag = f"{LABEL}:{kind}-{digest}"
+    return f"{LABEL}:{kind}-{digest}"
+
+
+def tagged(kind: str, parts: Iterable[str], make: Callable[[str], None]) -> str:
+    """The tag for these parts; made where this machine has none."""
+    tag = _tag(kind, parts)
     with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}-{kind}.lock"):
         if not succeeds("docker", "image", "inspect", tag):
             make(tag)
@@ -116,7 +141,7 @@ def _prepare(tag: str) -> None:
         pytest.skip("the archive of Ubuntu 22.04 cannot be reached")
     with fresh_machine(base_image(UBUNTU)) as machine:
         _ok(machine.run(_PREPARE, timeout=600))
-        _commit(machine, tag)
+        commit(machine, tag)
 
 
 def _make(vendor: str, base: str, tag: str) -> None:
@@ -129,16 +154,17 @@ def _make(vendor: str, base: str, tag: str) -> None:
                   "--keep-directory-symlink", "-C", "/"]  # fmt: skip
         subprocess.run(unpack, input=archive, check=True)
         _ok(machine.run(module.SETUP, timeout=120))
-        _commit(machine, tag)
+        commit(machine, tag)
 
 
 def _add(image: str, script: str, tag: str) -> None:
     with running(image) as machine:
         _ok(replace(machine, checkout="/").run(script, timeout=600))  # it may have none yet
-        _commit(machine, tag)
+        commit(machine, tag)
 
 
-def _commit(machine: Machine, tag: str) -> None:
+def commit(machine: Machine, tag: str) -> None:
+    """Keep a machine, as it is now, as an image."""
     subprocess.run(["docker", "commit", machine.name, tag], check=True, capture_output=True)
 
 

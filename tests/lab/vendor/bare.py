@@ -56,9 +56,12 @@ _TAKE = """cat > /usr/local/sbin/take-cards <<'END'
 {links}{nodes}END
 chmod 0755 /usr/local/sbin/take-cards
 """
+# What was loaded before is loaded again, if it is still installed.
 _BOOT = """
 rm -f /.dockerenv /var/lib/lab/needs-reboot
-for name in $(cat /var/lib/lab/at-boot); do modprobe $name; done
+for name in $(cat /var/lib/lab/at-boot) $(ls /sys/module); do
+    modprobe "$name" || rm -rf "/sys/module/$name"
+done
 rm -f /var/lib/lab/at-boot
 """
 
