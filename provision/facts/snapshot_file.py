@@ -69,6 +69,8 @@ def _content(file: str) -> bytes:
 
 def _decode(data: bytes) -> Saved:
     """The document as facts. Raises _Unfit."""
+    if not data.strip():  # what was to write it, has not: its own error says why
+        raise _Unfit(text("snapshot.empty"))
     try:
         raw = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

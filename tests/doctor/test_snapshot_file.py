@@ -127,7 +127,8 @@ def test_what_is_no_snapshot_of_this_version_is_refused(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "no JSON"),
+        (b"", "empty"),
+        (b"\n", "empty"),
         (b"hello", "no JSON"),
         (b"\xff\xfe{\0}\0", "no JSON"),
         (b"[" * 100_000, "no JSON"),
@@ -156,7 +157,7 @@ def test_no_prefix_of_a_snapshot_is_one(healthy: Facts, tmp_path: Path) -> None:
     for end in range(0, len(whole), 97):
         file = tmp_path / "x.json"
         file.write_bytes(whole[:end])
-        refused(file, "no JSON")
+        refused(file, "no JSON" if end else "empty")
 
 
 def test_no_file_a_folder_and_an_endless_one(tmp_path: Path) -> None:
