@@ -13,6 +13,7 @@ from provision.container.place import Place
 from provision.container.settings import private
 from provision.container.told import MARK, Reported, Teller
 from provision.facts.pythons import admitted
+from provision.network import hidden
 from provision.progress import Progress
 from provision.render import render
 from provision.vendor import licences
@@ -82,7 +83,17 @@ class Work:
         try:
             return self.teller.ask(words)
         except Reported as error:
-            if error.code != "package-missing":
-                raise
-            do = text("inside.package-missing", folder=options.deps or "DIR")
-            raise Reported({**error.told, "do": do}, error.where) from None
+            raise self._of_here(error, sources) from None
+
+    def _of_here(self, error: Reported, sources: Mapping[str, Path]) -> Reported:
+        """The same failure with what to do on this machine, where the originals are."""
+        told = dict(error.told)
+        details = [*(told.get("details") or ())]
+        if error.code == "package-missing":
+            folder = self.place.options.deps or "DIR"
+            told["do"] = text("inside.package-missing", folder=folder)
+        for step, order in self.place.orders:
+            path = str(sources[step.flag])
+            if any(path in line for line in details):
+                details.append(text("inside.copy", path=path, source=hidden(order.origin)))
+        return Reported(told | {"details": details}, error.where)

@@ -11,18 +11,25 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 
 from provision.container.engine import connect
 from provision.container.inside import Inside
 from provision.container.packing import add_sources
+from provision.container.place import Place
 from provision.container.sources import Copy
+from provision.container.told import Reported, Teller
+from provision.container.work import Work
+from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import Network
+from provision.steps.base import Sources
 from provision.steps.built import Order
 from provision.wheels import bring, modules, recipe, source
 from tests.container.engine import busy_image, engine
+from tests.container.test_settings import made
 from tests.container.values import inside as inside_of
 from tests.recipes.upstream import commit, git, upstream
 
@@ -76,10 +83,10 @@ def copied(inside: Folder, origin: Path | str, ref: str = "", network: Network =
     """The copy of sources, made unless it is there."""
     found = source.find(GCU, str(origin), ref, network)
     order = Order(found.origin, ref, found.identity)
-    made = Copy(cast(Inside, cast(Any, inside)), "plugin-source", GCU, order)
-    if not made.is_there:
-        made.put(network)
-    return made
+    copy = Copy(cast(Inside, cast(Any, inside)), "plugin-source", GCU, order)
+    if not copy.is_there:
+        copy.put(network)
+    return copy
 
 
 @pytest.mark.slow
@@ -221,10 +228,10 @@ def test_of_an_address_the_ref_is_asked_once(whole: Path, tmp_path: Path, inside
     served = tmp_path / "served"
     git(tmp_path, "clone", "--quiet", "--bare", str(whole), str(served))
     order = Order(f"file://{served}", "v1", "v1")
-    made = Copy(cast(Inside, cast(Any, inside)), "plugin-source", GCU, order)
-    assert made.is_address and not made.is_there
-    made.put(Network())
-    assert git(inside.at(made.path), "rev-parse", "HEAD") == git(whole, "rev-parse", "v1")
+    copy = Copy(cast(Inside, cast(Any, inside)), "plugin-source", GCU, order)
+    assert copy.is_address and not copy.is_there
+    copy.put(Network())
+    assert git(inside.at(copy.path), "rev-parse", "HEAD") == git(whole, "rev-parse", "v1")
 
 
 @pytest.mark.slow
@@ -240,15 +247,32 @@ def test_a_full_disk_leaves_no_half_of_them(
         monkeypatch.setenv("DOCKER_HOST", small.host)
         monkeypatch.delenv("UV_CACHE_DIR")
         one = inside_of(connect())
-        made = Copy(one, "plugin-source", GCU, Order(str(folder), "", "1"))
+        copy = Copy(one, "plugin-source", GCU, Order(str(folder), "", "1"))
         with pytest.raises(PaddockError) as caught:
-            made.put(OFFLINE)
+            copy.put(OFFLINE)
         assert caught.value.code == "container-disk"
-        assert not made.is_there
+        assert not copy.is_there
         listed = ["sh", "-c", "echo /opt/paddock/sources/* /opt/paddock/sources/.p*"]
         said = one.container.exec_run(listed).output.decode()
         assert said == "/opt/paddock/sources/* /opt/paddock/sources/.p*\n"
         (folder / "large").write_text("small now")
-        made.put(OFFLINE)
-        assert made.is_there
-        assert one.read(made.path / "large") == "small now"
+        copy.put(OFFLINE)
+        assert copy.is_there
+        assert one.read(copy.path / "large") == "small now"
+
+
+def test_a_failure_there_names_the_sources_here(tmp_path: Path) -> None:
+    folder = tmp_path / "源 码"
+    folder.mkdir()
+    given = (("plugin-source", Sources(str(folder))),)
+    place = Place(Options("s60", sources=given), made("s60", Network()).wanted)
+    work = Work(place, cast(Any, None), cast(Any, None), Path())
+    copy, other = Path("/opt/paddock/sources/plugin-source"), "libtopsop.a is not at /opt/tops"
+    error = PaddockError("build-unready", (f"none at {copy}/a", other), backend="gcu", count=2)
+    told = Reported(error.to_json(), "there")
+    with patch.object(Teller, "ask", side_effect=told), pytest.raises(Reported) as caught:
+        work.steps({"plugin-source": copy})
+    assert caught.value.code == "build-unready"
+    *said, named, where = caught.value.details
+    assert (said, where) == ([f"none at {copy}/a", other], "there")
+    assert str(copy) in named and str(folder) in named
