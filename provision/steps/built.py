@@ -35,6 +35,11 @@ class Order(msgspec.Struct, frozen=True):
     ref: str
     identity: str
 
+    @property
+    def exact(self) -> str:
+        """The ref to build: the commit that was seen, whatever is checked out there by then."""
+        return self.identity if source.COMMIT.fullmatch(self.identity) else self.ref
+
 
 class Built(Kind):
     """Built by the command that a person would type, and installed from the file alone.
@@ -53,7 +58,7 @@ class Built(Kind):
         """The command, the environment's interpreter, and what has to be remembered."""
         wanted = _wanted(step, context)
         words: list[str | Path] = ["--backend", step.recipe or "", "--source", wanted.origin]
-        words += ["--ref", wanted.ref] if wanted.ref else []
+        words += ["--ref", wanted.exact] if wanted.exact else []
         words += ["--paddle", paddle_version(context)] if _recipe(step).paddle else []
         words += ["--python", context.interpreter] if context.interpreter else []
         words += ["--offline"] if context.remote.offline else []

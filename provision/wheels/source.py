@@ -15,7 +15,7 @@ from provision.wheels import archive, git
 from provision.wheels.recipe import Module, Recipe
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _repository(path: Path, ref: str, given: list[str]) -> Source:
 def _remote(recipe: Recipe, url: str, ref: str, network: Network) -> Source:
     """A repository elsewhere; what the recipe or the ref itself pins is not asked for."""
     known = recipe.commits.get(ref) if url == recipe.repository else None
-    commit = known or (ref if _COMMIT.fullmatch(ref) else None) or _asked(url, ref, network)
+    commit = known or (ref if COMMIT.fullmatch(ref) else None) or _asked(url, ref, network)
     return Source(url, checkout(url), commit, commit, ref, "remote")
 
 

@@ -23,6 +23,7 @@ from provision.steps.built import Built
 from provision.wheels import recipe, source
 from tests.conftest import Cli
 from tests.lab.vendor import wheels
+from tests.recipes.upstream import commit, git
 from tests.vendor.conftest import Make
 
 ADDRESS = "https://example.org/PaddleCustomDevice.git"
@@ -133,6 +134,21 @@ def test_other_sources_are_built_anew(make: Make, sources: Path) -> None:
     before = planned(given(make, sources))["plugin/build"].key
     (sources / "file").write_text("22")
     assert planned(given(make, sources))["plugin/build"].key != before
+
+
+def test_what_was_seen_of_a_clone_is_built_whatever_is_checked_out_by_then(
+    make: Make, sources: Path
+) -> None:
+    git(sources, "init", "--quiet")
+    seen = commit(sources, "One", "v1")
+    finish(given(make, sources))
+    (sources / "file").write_text("22")
+    commit(sources, "Two")
+    context = make()
+    values = Built().values(context.step("plugin/build"), context)
+    assert ["--ref", seen] == [*values["arguments"]][4:6]  # type: ignore[misc]
+    tagged = make(sources={"plugin-source": Sources(str(sources), "v1")})
+    assert f"--ref {seen}" in planned(tagged)["plugin/build"].script
 
 
 def test_an_address_is_taken_at_the_commit_that_the_release_names(make: Make) -> None:
