@@ -12,7 +12,7 @@ from checks import json_edit
 from checks.fit.model import bad, config_of, require_llama
 from checks.rewrite import alone, replace, written
 from provision.console import show, show_json
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.errors import PaddockError
 from provision.facts import small
 from provision.paths import IMAGES, targets
@@ -33,12 +33,6 @@ class Field(Table, frozen=True):
     seen: str
     per_heads: bool = False
     reset_by: list[str] = msgspec.field(default_factory=list)
-
-
-class Fields(Table, frozen=True):
-    """`images/TARGET/tune.toml`."""
-
-    fields: list[Field]
 
 
 class Tuned(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +57,7 @@ def fields_of(target: str) -> list[Field]:
         known = [name for name in targets() if (IMAGES / name / "tune.toml").exists()]
         wanted = text("wanted.one-of", names=", ".join(known))
         raise PaddockError("bad-option", option="--target", value=target, wanted=wanted)
-    return read(path, Fields, Field).fields
+    return tables(path, "fields", Field)
 
 
 def tune(  # noqa: PLR0913 - one parameter a flag

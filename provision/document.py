@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,6 +33,14 @@ def read(path: Path, kind: type[T], *parts: type[Table]) -> T:
         raise _explained(path, str(error), data, (kind, *parts)) from None
 
 
+def tables(path: Path, key: str, kind: type[T]) -> list[T]:
+    """The tables `[[key]]` that are all of a file. Raises PaddockError as `read` does."""
+    fields = [(key, list[kind])]  # type: ignore[valid-type]
+    whole: type[Any] = msgspec.defstruct("Whole", fields, bases=(Table,), frozen=True)
+    found: list[T] = getattr(read(path, whole, kind), key)
+    return found
+
+
 def _values(path: Path) -> Any:
     """The file as plain TOML values."""
     try:
@@ -46,6 +53,8 @@ def _values(path: Path) -> Any:
 
 def _explained(path: Path, message: str, data: Any, tables: Iterable[type[Table]]) -> PaddockError:
     """msgspec's message as one of ours: an unknown field gets its full path and nearest name."""
+    import difflib
+
     match = re.search(r"unknown field `(.+?)`", message)
     if not match:
         what, _, where = message.partition(" - at ")

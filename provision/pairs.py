@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from provision.document import Table, tables
 from provision.paths import IMAGES
 from provision.versions import begins, compare, same_release, within
 
@@ -25,7 +26,7 @@ _NEAREST = 3  # rows shown of each sort
 _LOWEST_FIRMWARE = "6.4"
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Row(Table, frozen=True):
     """A row of `images/pairs.toml`: versions that go together, or, for `fails`, that do not.
 
     `versions` has, for each name, those that the source lists; `25.5.x` is all that begins with
@@ -39,7 +40,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     seen: str
     generation: str | None = None
-    minimum: dict[str, str] = {}
+    minimum: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -55,15 +56,10 @@ class Verdict(msgspec.Struct, frozen=True):
     silent: tuple[str, ...] = ()
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    pairs: list[Row]
-
-
 @functools.cache
 def rows() -> tuple[Row, ...]:
     """All rows, in the order of the file."""
-    data = (IMAGES / "pairs.toml").read_bytes()
-    return tuple(msgspec.toml.decode(data, type=_Table).pairs)
+    return tuple(tables(IMAGES / "pairs.toml", "pairs", Row))
 
 
 def judge(kind: str, versions: Mapping[str, str | None], generation: str | None = None) -> Verdict:

@@ -6,15 +6,14 @@ import functools
 import re
 from typing import Literal
 
-import msgspec
-
+from provision.document import Table, tables
 from provision.paths import IMAGES
 from provision.versions import begins
 
 _VERSION = re.compile(r"(?P<number>v?\d+(?:\.\d+)*)(?P<edition>.*)", re.DOTALL)
 
 
-class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class System(Table, frozen=True):
     """A row of `images/systems.toml`. `id` is that of os-release, in lower case."""
 
     id: str
@@ -26,15 +25,10 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     edition: str = ""
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    systems: list[System]
-
-
 @functools.cache
 def systems() -> tuple[System, ...]:
     """All rows, in the order of the file."""
-    data = (IMAGES / "systems.toml").read_bytes()
-    return tuple(msgspec.toml.decode(data, type=_Table).systems)
+    return tuple(tables(IMAGES / "systems.toml", "systems", System))
 
 
 def supported(

@@ -10,7 +10,7 @@ import msgspec
 
 from checks import json_edit
 from provision.amounts import size
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.errors import PaddockError, unknown_name
 from provision.facts import small
 from provision.paths import IMAGES
@@ -92,15 +92,9 @@ class Row(Table, frozen=True, kw_only=True):
     seen: str
 
 
-class Rows(Table, frozen=True):
-    """`images/models.toml`."""
-
-    models: list[Row]
-
-
 def rows() -> list[Row]:
     """The named models."""
-    return read(IMAGES / "models.toml", Rows, Row).models
+    return tables(IMAGES / "models.toml", "models", Row)
 
 
 def find(value: str) -> Model:

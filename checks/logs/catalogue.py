@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from provision.document import Table, tables
 from provision.errors import unknown_name
 from provision.words import language
 
@@ -22,11 +23,7 @@ Id = Annotated[str, msgspec.Meta(pattern=r"\AK\d{3}\Z")]
 Month = Annotated[str, msgspec.Meta(pattern=r"\A20\d\d-[01]\d\Z")]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A TOML table: immutable, and a field it does not know is an error."""
-
-
-class Texts(_Table, frozen=True):
+class Texts(Table, frozen=True):
     """One text in both languages."""
 
     en: str
@@ -36,7 +33,7 @@ class Texts(_Table, frozen=True):
         return self.zh if language() == "zh" else self.en
 
 
-class Failure(_Table, frozen=True):
+class Failure(Table, frozen=True):
     """One known failure.
 
     A line that `pattern` (a regular expression) matches shows it. `source` says where the
@@ -52,17 +49,13 @@ class Failure(_Table, frozen=True):
     source: str
     seen: Month
     examples: list[str]
-    not_examples: list[str] = []
-    confirms: list[str] = []
-    follows: list[Id] = []
+    not_examples: list[str] = msgspec.field(default_factory=list)
+    confirms: list[str] = msgspec.field(default_factory=list)
+    follows: list[Id] = msgspec.field(default_factory=list)
 
     def matches(self, line: str) -> bool:
         """Whether a line of a log shows this failure."""
         return bool(_compiled(self.pattern).search(line))
-
-
-class _File(_Table, frozen=True):
-    failure: list[Failure]
 
 
 @functools.cache
@@ -73,8 +66,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @functools.cache
 def failures() -> dict[str, Failure]:
     """All entries by their id, in the order of the file."""
-    entries = msgspec.toml.decode(FILE.read_bytes(), type=_File).failure
-    return {entry.id: entry for entry in entries}
+    return {entry.id: entry for entry in tables(FILE, "failure", Failure)}
 
 
 def failure(name: str) -> Failure:

@@ -7,7 +7,7 @@ import functools
 from checks.machine.cann import toolkit
 from checks.machine.finding import Check, Evidence, Finding, present
 from provision import versions
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.facts.snapshot import Facts
 from provision.paths import IMAGES
 
@@ -21,12 +21,6 @@ class Package(Table, frozen=True):
     package: str
     source: str
     seen: str
-
-
-class Packages(Table, frozen=True):
-    """The whole of `images/cann_python.toml`."""
-
-    packages: list[Package]
 
 
 def _run(facts: Facts) -> Finding:
@@ -53,7 +47,7 @@ def _run(facts: Facts) -> Finding:
 @functools.cache
 def wanted() -> tuple[Package, ...]:
     """The packages that CANN's Python parts need."""
-    return tuple(read(IMAGES / "cann_python.toml", Packages, Package).packages)
+    return tuple(tables(IMAGES / "cann_python.toml", "packages", Package))
 
 
 CHECK = Check("cann-python", _run, needs=("environment-python", "cann-installed"), devices=("npu",))

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from checks.smoke.process import Ended
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.paths import IMAGES
 
 FILE = "fused_operators.toml"
@@ -35,10 +35,6 @@ class Operator(Table, frozen=True):
     gradient: bool = True
 
 
-class _File(Table, frozen=True):
-    operators: list[Operator]
-
-
 class Ran(msgspec.Struct, frozen=True):
     """An operator, as it was found: in which `dtypes` it is right, and in which it is `absent`.
 
@@ -58,7 +54,7 @@ class Ran(msgspec.Struct, frozen=True):
 
 def rows(device: str) -> list[dict[str, object]]:
     """The operators to try on a device: Paddle's own and its plugin's, as JSON values."""
-    known = read(IMAGES / FILE, _File, Operator).operators
+    known = tables(IMAGES / FILE, "operators", Operator)
     return [msgspec.to_builtins(one) for one in known if one.device in ("", device)]
 
 

@@ -11,6 +11,7 @@ from checks.machine.finding import Evidence, Finding, names
 from checks.wheels.contents import STRONG
 from checks.wheels.subject import Subject, fields
 from provision.distributions import normal
+from provision.document import Table, tables
 from provision.paths import IMAGES
 
 _PEP440 = "PEP 440; packaging.python.org, version specifiers"
@@ -19,7 +20,7 @@ _UNSET = "0.0.0"  # what a plugin is called that was built without PADDLE_VERSIO
 _MOST = 4  # lines of evidence
 
 
-class Installer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Installer(Table, frozen=True):
     """A row of `images/installers.toml`: what a tool makes of a version that PEP 440 forbids."""
 
     name: str
@@ -29,15 +30,10 @@ class Installer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    installers: list[Installer]
-
-
 @cache
 def installers() -> list[Installer]:
     """What is known about the tools."""
-    data = (IMAGES / "installers.toml").read_bytes()
-    return msgspec.toml.decode(data, type=_Table).installers
+    return tables(IMAGES / "installers.toml", "installers", Installer)
 
 
 def name(subject: Subject) -> Finding:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from provision import versions
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.facts import pci
 from provision.facts.ascend import root_of
 from provision.facts.outputs import found
@@ -40,12 +40,6 @@ class Chip(Table, frozen=True):
     folders: list[str]
     source: str
     seen: str
-
-
-class Chips(Table, frozen=True):
-    """The whole of `images/ascend_chips.toml`."""
-
-    chips: list[Chip]
 
 
 def kernels(outputs: Iterable[Output]) -> list[Kernels]:
@@ -84,7 +78,7 @@ def nnal(outputs: Iterable[Output]) -> list[tuple[VersionFile, Output]]:
 @functools.cache
 def chips() -> tuple[Chip, ...]:
     """The known chips."""
-    return tuple(read(IMAGES / "ascend_chips.toml", Chips, Chip).chips)
+    return tuple(tables(IMAGES / "ascend_chips.toml", "chips", Chip))
 
 
 def chip(generation: str | None) -> Chip | None:

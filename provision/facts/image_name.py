@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
+from provision.document import Table, tables
 from provision.paths import IMAGES
 
 _ASCEND = re.compile(r"npu|ascend|cann|mindie", re.IGNORECASE)
@@ -17,7 +16,7 @@ _SHORT = re.compile(r"\bcann(?P<a>\d)(?P<b>\d)(?P<c>\d|RC\d{1,2}|T\d{1,3})(?![\w
 _TOPS = re.compile(r"topsrider(?:_i3x)?[-_]?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,8})", re.IGNORECASE)
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Row(Table, frozen=True):
     """A row of `images/image_tags.toml`."""
 
     words: list[str]
@@ -30,8 +29,7 @@ def chip(image: str) -> tuple[str, Row] | None:
     """The word that names a chip, and its row; None where none or several chips are named."""
     name = _last(image)
     words = set(re.split(r"[-_.:]", name.lower())) if _ASCEND.search(name) else set()
-    content = (IMAGES / "image_tags.toml").read_bytes()
-    rows = msgspec.toml.decode(content, type=dict[str, list[Row]])["rows"]
+    rows = tables(IMAGES / "image_tags.toml", "rows", Row)
     found = [(word, row) for row in rows for word in row.words if word in words]
     return found[0] if len({row.generation for _, row in found}) == 1 else None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from provision.document import Table, tables
 from provision.facts import modinfo, small
 from provision.paths import IMAGES
 
@@ -16,7 +17,7 @@ _FOLDERS = ("updates", "extra", "weak-updates", "misc")  # where drivers go that
 _MOST = 20_000  # entries of these folders for one kernel
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Row(Table, frozen=True):
     """A row of `images/kernel_modules.toml`: module names of a vendor."""
 
     vendor: str
@@ -56,8 +57,7 @@ class ModuleFile(msgspec.Struct, frozen=True):
 
 def catalogue() -> list[Row]:
     """The known names."""
-    content = (IMAGES / "kernel_modules.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, list[Row]])["rows"]
+    return tables(IMAGES / "kernel_modules.toml", "rows", Row)
 
 
 def vendor(name: str, rows: list[Row]) -> str | None:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from provision.document import Table, tables
 from provision.facts import accounts, small
 from provision.paths import IMAGES
 
@@ -20,7 +21,7 @@ _MOST_NODES = 2000
 _MOST_LINKS = 500_000  # open files that are looked at; a machine with more is told as incomplete
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Row(Table, frozen=True):
     """A row of `images/device_nodes.toml`: patterns of names below /dev."""
 
     vendor: str
@@ -71,8 +72,7 @@ class Holders(msgspec.Struct, frozen=True):
 
 def catalogue() -> list[Row]:
     """The known names."""
-    content = (IMAGES / "device_nodes.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, list[Row]])["rows"]
+    return tables(IMAGES / "device_nodes.toml", "rows", Row)
 
 
 def collect(root: Path = Path("/")) -> list[Node]:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import msgspec
 
+from provision.document import Table, read
 from provision.facts import pci_sysfs
 from provision.paths import IMAGES
 
 CLASS = "1200"  # "processing accelerator"; a NIC or a VGA of the same vendor is none
 
 
-class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Model(Table, frozen=True):
     """A row of `images/accelerators.toml`: what a vendor:device pair is known to be.
 
     `generation` is None where no source tells it; `target` is the stack for it, None where there is
@@ -27,10 +28,10 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
     generation: str | None = None
     target: str | None = None
-    boards: dict[str, str] = {}
+    boards: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Vendor(Table, frozen=True):
     """A vendor id whose accelerators this tool looks for; `device` is Paddle's type for them."""
 
     id: str
@@ -40,7 +41,7 @@ class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
 
 
-class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Catalogue(Table, frozen=True):
     """The whole of `images/accelerators.toml`."""
 
     vendors: list[Vendor]
@@ -98,7 +99,7 @@ def devices(root: Path = Path("/")) -> list[Device]:
 
 def catalogue() -> Catalogue:
     """The known vendors and models."""
-    return msgspec.toml.decode((IMAGES / "accelerators.toml").read_bytes(), type=Catalogue)
+    return read(IMAGES / "accelerators.toml", Catalogue, Vendor, Model)
 
 
 def target_for(found: Iterable[Device]) -> str | None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from provision.document import Table, read
+from provision.document import Table, tables
 from provision.facts.nodes import Node
 from provision.paths import IMAGES
 
@@ -34,12 +34,6 @@ class Variable(Table, frozen=True):
     seen: str
 
 
-class Variables(Table, frozen=True):
-    """The whole of `images/visible_devices.toml`."""
-
-    variables: list[Variable]
-
-
 class Choice(msgspec.Struct, frozen=True):
     """What a value chooses. `ids` are those before the first that is wrong, `bad` is that one."""
 
@@ -51,7 +45,7 @@ class Choice(msgspec.Struct, frozen=True):
 @functools.cache
 def variables() -> tuple[Variable, ...]:
     """The known variables."""
-    return tuple(read(IMAGES / "visible_devices.toml", Variables, Variable).variables)
+    return tuple(tables(IMAGES / "visible_devices.toml", "variables", Variable))
 
 
 def numbers(nodes: Iterable[Node], pattern: str) -> list[int]:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import msgspec
-
+from provision.document import Table, tables
 from provision.facts.linking import loader_cache
 from provision.paths import IMAGES
 
 
-class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Product(Table, frozen=True):
     """A row of `images/library_folders.toml`: folders (patterns) and libraries of a product."""
 
     name: str
@@ -22,17 +21,10 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
 
 
-class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole of `images/library_folders.toml`."""
-
-    products: list[Product]
-
-
 @cache
 def products() -> list[Product]:
     """The known products."""
-    data = (IMAGES / "library_folders.toml").read_bytes()
-    return msgspec.toml.decode(data, type=Catalogue).products
+    return tables(IMAGES / "library_folders.toml", "products", Product)
 
 
 class Folders:

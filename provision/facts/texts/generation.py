@@ -6,8 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-import msgspec
-
+from provision.document import Table, tables
 from provision.facts.texts.lspci import models
 from provision.facts.texts.npu_values import Card, Chip
 from provision.paths import IMAGES
@@ -16,7 +15,7 @@ _FIRST = "Ascend 910"
 _FIRST_HBM = 32768  # MB; only the first generation has host-side DDR beside this
 
 
-class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Name(Table, frozen=True):
     """A row of `images/npu_names.toml`: a pattern of whole names."""
 
     pattern: str
@@ -25,14 +24,10 @@ class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
 
 
-class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    names: list[Name]
-
-
 @functools.cache
 def names() -> list[Name]:
     """The names that tell a generation."""
-    return msgspec.toml.decode((IMAGES / "npu_names.toml").read_bytes(), type=_Names).names
+    return tables(IMAGES / "npu_names.toml", "names", Name)
 
 
 def generation(card: Card, buses: Mapping[str, str]) -> str | None:

@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from provision.document import Table, tables
 from provision.facts.texts.section import Section
 from provision.paths import IMAGES
 
@@ -22,7 +23,7 @@ _LINES = re.compile(
 )
 
 
-class Code(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Code(Table, frozen=True):
     """A row of `images/dcmi_codes.toml`."""
 
     name: str
@@ -31,10 +32,6 @@ class Code(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zh: str
     source: str
     seen: str
-
-
-class _Codes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    codes: list[Code]
 
 
 class Failure(msgspec.Struct):
@@ -56,8 +53,7 @@ class Failures(msgspec.Struct):
 @functools.cache
 def codes() -> dict[int, Code]:
     """The known return codes by their value."""
-    data = msgspec.toml.decode((IMAGES / "dcmi_codes.toml").read_bytes(), type=_Codes)
-    return {code.value: code for code in data.codes}
+    return {code.value: code for code in tables(IMAGES / "dcmi_codes.toml", "codes", Code)}
 
 
 def parse(section: Section) -> Failures | None:
