@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from checks.smoke.settings import settings_of
+from checks import proof
 from provision import engine, guard, room, seal
 from provision.errors import PaddockError
 from provision.fetching import fetched
-from provision.journal import SMOKE, Journal
+from provision.journal import Journal
 from provision.network import hidden
 from provision.plan import HOLDS, Planned, Wish, host_changes, plan
 from provision.progress import Progress
@@ -26,7 +22,6 @@ from provision.words import text
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
-    from checks.smoke.settings import Smoke
     from provision.run import Runner
 
 
@@ -71,7 +66,7 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         engine.tidy(options.site)
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
-        settings = _settings(context, options)
+        settings = proof.demanded(context, options)
         work = fetched(planned, context)
         face.show(summary(work))
         _permitted(context, planned, face)
@@ -85,26 +80,12 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
                 _execute(runner, work)
                 _put_papers(context)
             _told_later(planned, runner, options)
-            report = _smoke_once(runner, face, settings) if settings else None
-        _verdict(context, report)
-        stand_in = _stand_in(context) if settings else ""
+            report = proof.once(runner, face.show, settings) if settings else None
+        proof.verdict(context, report)
+        stand_in = proof.stand_in(context) if settings else ""
         if not options.only and not stand_in:  # a seal would not tell of it
             engine.put_seal(context, options, planned)
         return Outcome(context, planned, report, stand_in)
-
-
-def _settings(context: Context, options: engine.Options) -> Smoke | None:
-    """What the smoke tests demand; None for steps alone, or a target without such tests."""
-    steps_alone = options.only and SMOKE not in options.only
-    if steps_alone or (context.stack.packages and not (context.folder / "smoke.toml").exists()):
-        return None
-    return settings_of(context.folder)
-
-
-def _stand_in(context: Context) -> str:
-    """What the last smoke test says of a stand-in for the card; "" for none."""
-    entry = Journal(context.site.journal).last().get(SMOKE)
-    return entry.stand_in if entry else ""
 
 
 def _note_healed(context: Context, planned: Sequence[Planned]) -> None:
@@ -172,52 +153,3 @@ def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Opti
 def _lacking(name: str, lack: Lack, details: tuple[str, ...] = ()) -> PaddockError:
     """The error for a step that cannot run."""
     return PaddockError(lack.code, details, step=name, remedy=lack.remedy, file=lack.remedy)
-
-
-def _smoke_once(runner: Runner, face: Face, settings: Smoke) -> SmokeReport | None:
-    """Run the levels that prove a stack, unless they passed on just this state.
-
-    Raises PaddockError `not-provisioned` where there is no environment.
-    """
-    from checks.runs.telling import note
-    from checks.smoke.run import run_smoke
-    from checks.smoke.sourced import sourced
-
-    @contextlib.contextmanager
-    def watch(level: str) -> Iterator[None]:
-        runner.progress.started(f"smoke/{level}")
-        yield
-        runner.progress.over(f"smoke/{level}")
-
-    context = runner.context
-    if not context.site.python.exists():
-        raise PaddockError("not-provisioned", target=context.stack.target, env=context.site.env)
-    journal = Journal(context.site.journal)
-    entries = journal.last()
-    last = entries.pop(SMOKE, None)
-    # With the times, since a step that was done again is proved again, its key unchanged or not.
-    state = [(one.step, one.key, one.time) for one in entries.values()]
-    key = hashlib.sha256(repr([settings, state]).encode()).hexdigest()
-    if last and last.event == "done" and last.key == key:
-        return None
-    variables = sourced(runner.variables, context.stack.settings)
-    journal.record(SMOKE, "start", key, run=runner.settings.run)
-    report = run_smoke(
-        context.site.python, context.stack.device, settings,
-        variables, face.show, settings.proof or None, watch,
-    )  # fmt: skip
-    said = report.stand_in or ""
-    journal.record(SMOKE, "done" if report.passed else "failed", key, stand_in=said)
-    for line in note(context.stack, context.folder, report):
-        face.show(f"  {line}")
-    return report
-
-
-def _verdict(context: Context, report: SmokeReport | None) -> None:
-    """Raises PaddockError `smoke-failed`, `smoke-known` for a report with a failed level."""
-    if report and not report.passed:
-        from checks.known import smoke_failed
-
-        error = smoke_failed(report, context.stack.target)
-        error.more = {"smoke": msgspec.to_builtins(report)}
-        raise error

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import checks.chain
+import checks.proof
 import checks.smoke.run
 from checks.chain import Face, carry_out
 from checks.smoke.report import LevelReport, SmokeReport
@@ -38,7 +38,7 @@ def proofs(ready: World, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(checks.smoke.run, "run_smoke", run_smoke)
     settings = settings_of(IMAGES / "loopback")
-    monkeypatch.setattr(checks.chain, "settings_of", lambda folder: settings)
+    monkeypatch.setattr(checks.proof, "settings_of", lambda folder: settings)
     return verdicts
 
 
