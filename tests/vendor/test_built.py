@@ -16,8 +16,9 @@ from provision.forms.dockerfile import dockerfile
 from provision.forms.script import script
 from provision.forms.wanted import Wanted
 from provision.paths import targets
-from provision.plan import Planned, plan
+from provision.plan import Planned, Wish, plan
 from provision.stack import load, stack_file
+from provision.steps import toolchain
 from provision.steps.base import Context, NotSo, Sources
 from provision.steps.built import Built
 from provision.wheels import recipe, source
@@ -81,6 +82,18 @@ def test_without_sources_they_are_skipped_and_the_error_tells_of_them(make: Make
     lack = steps["plugin/install"].lack
     assert lack and "--plugin-source" in lack.details[-1]
     assert "PaddleCustomDevice.git" in lack.details[-1]
+
+
+def test_a_step_that_is_skipped_needs_nothing(
+    make: Make, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container without a compiler in which nothing is built."""
+    monkeypatch.setattr(toolchain, "compiler", lambda: None)
+    asked = Wish(only=("env/python", "framework/paddle", "plugin/build"))
+    assert plan(make(), asked)[-1].state == "skipped"
+    with pytest.raises(PaddockError) as caught:
+        plan(given(make, sources), asked)
+    assert caught.value.code == "needs-step" and "host/toolchain" in str(caught.value)
 
 
 def test_sources_take_the_place_of_the_wheel(make: Make, sources: Path) -> None:
