@@ -9,8 +9,8 @@ from pathlib import Path
 
 from provision import distributions
 from provision.digest import sha256
+from provision.facts.compilers import compiler
 
-_TOOLS = ("c++", "ld")
 _LINKED = ("base/libpaddle.so", "libs/libphi_core.so", "libs/libcommon.so")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
@@ -43,8 +43,9 @@ def linked(paddle: Path) -> Iterator[dict[str, object]]:
 
 
 def tools() -> dict[str, str]:
-    """The compiler and the linker as they call themselves; those that are there."""
-    return {name: said for name in _TOOLS if (said := _said(name))}
+    """The compiler of a build and the linker as they call themselves; those that are there."""
+    programs = {"c++": str(compiler() or "c++"), "ld": "ld"}
+    return {name: said for name, program in programs.items() if (said := _said(program))}
 
 
 def _said(name: str) -> str:

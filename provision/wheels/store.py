@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,7 @@ def inputs(work: Work) -> dict[str, str]:
         "python": f"{work.python.python} {work.python.version}",
         "machine": work.machine,
         "compiler": compiler_witness(),
+        "flags": repr([os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS")]),
         "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
         "commands": _digest(sorted((TEMPLATES / "wheels").glob("*.j2"))),
         "places": repr(sorted(work.recipe.places().items())),

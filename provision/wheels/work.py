@@ -52,10 +52,12 @@ class Work:
     def build(self) -> Path:
         """The build tree: that of the sources' folder, whatever commit is in it.
 
-        CMake takes one folder for a tree, and others may have the same name.
+        CMake takes one folder for a tree, and others may have the same name. It keeps to the
+        compiler that a tree began with, and so do the objects in it: another one has its own.
         """
         place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{self.root.name[:40]}"
-        name = f"{place}-{self.python.paddle or 'none'}-{self.python.tag}"
+        compiler = f"{zlib.crc32(compiler_witness().encode()):08x}"
+        name = f"{place}-{self.python.paddle or 'none'}-{self.python.tag}-{compiler}"
         return cache_dir() / "build" / self.recipe.backend / name
 
     @property
@@ -112,9 +114,11 @@ class Work:
     def _mapped(self) -> str:
         """Flags that keep this machine's folders out of the messages in the library.
 
-        CMake takes quotes around a whole value for its own.
+        CMake takes quotes around a whole value for its own. Of several that fit gcc takes the last;
+        ccache hands it the sources as seen from the build tree.
         """
-        places = (re.sub(r'([\\"$`])', r"\\\1", str(path)) for path in (self.root, cache_dir()))
+        paths = (str(cache_dir()), str(self.root), os.path.relpath(self.root, self.build))
+        places = (re.sub(r'([\\"$`])', r"\\\1", path) for path in paths)
         return " ".join(f'-ffile-prefix-map="{place}"=.' for place in places)
 
     def _rpath(self) -> Iterable[str]:

@@ -1,0 +1,74 @@
+"""What makes a wheel the same one as before, and what another."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from provision.facts.compilers import compiler
+from provision.papers import materials
+from provision.wheels import recipe, store
+from provision.wheels.python import Facts, Python
+from provision.wheels.source import Source, checkout
+from provision.wheels.work import Work
+from tests.lab.needs import needs
+
+
+def _work(home: Path, clone: str) -> Work:
+    """A build of a clone, from the checkout that would be made of it."""
+    python = Python(Path("/usr/bin/python3"), "3.11", "3.3.1", home / "env")
+    root = checkout(clone)
+    return Work(recipe.load("npu"), Source(clone, root, "0" * 40), python, "x86_64", root)
+
+
+def _compiler(folder: Path, name: str) -> str:
+    """A compiler that only says what it is called."""
+    file = folder / name
+    file.write_text(f'#!/bin/sh\necho "{name} 99.9"\n')
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_another_compiler_starts_a_tree_of_its_own_and_is_the_one_that_is_told(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for name in ("one", "two", "one"):
+        monkeypatch.setenv("CXX", _compiler(tmp_path, name))
+        work = _work(home, "/a")
+        found.append((work.build, store.key(store.inputs(work))))
+        assert materials.tools()["c++"] == f"{name} 99.9"
+        (tmp_path / name).touch()
+    assert found[0][0] != found[1][0] and found[0][1] != found[1][1]
+    assert found[0][0] != found[2][0]  # of the same name, and written anew meanwhile
+
+
+@pytest.mark.parametrize("name", ["CFLAGS", "CXXFLAGS", "LDFLAGS"])
+def test_other_flags_make_another_wheel(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    work = _work(home, "/a")
+    before = store.key(store.inputs(work))
+    monkeypatch.setenv(name, "-O0")
+    assert store.key(store.inputs(work)) != before
+
+
+def test_what_the_code_calls_itself_does_not_tell_where_it_lies(home: Path) -> None:
+    """Neither as CMake names a file nor as ccache does, seen from the build tree."""
+    needs(compiler() is not None, "a C++ compiler")
+    said = set()
+    for clone in ("/some/clone", "/another place/clone of mine"):
+        work = _work(home, clone)
+        file = work.root / "kernels" / "one.cc"
+        file.parent.mkdir(parents=True)
+        file.write_text("const char* here = __FILE__;\n")
+        work.build.mkdir(parents=True)
+        flags = dict(work.defines(Facts("", "", "", "", "", "3.3.1", "", "")))["CMAKE_CXX_FLAGS"]
+        for path in (str(file), os.path.relpath(file, work.build)):
+            argv = [str(compiler()), "-E", "-P", *shlex.split(flags), path]
+            said.add(subprocess.run(argv, cwd=work.build, check=True, capture_output=True).stdout)
+    assert said == {b'const char* here = "./kernels/one.cc";\n'}
