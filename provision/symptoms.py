@@ -27,6 +27,7 @@ SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"dns error|Temporary failure (in name resolution|resolving)|Could not resolve", "no-network"),
     (r"error sending request|Connection (refused|reset|timed out)|Failed to fetch", "no-network"),
     (r"Network is unreachable|operation timed out|tcp connect error", "no-network"),
+    (r"Failed to connect to \S+ port|Couldn't connect to server", "no-network"),
     (r"(NewConnection|ConnectTimeout|ReadTimeout|Proxy|Protocol)Error", "no-network"),
     (r"Max retries exceeded|Read timed out|No route to host|Name or service not", "no-network"),
     (r"(g\+\+|c\+\+|CXX|C\+\+ compiler).*(not found|No such file|No CMAKE)", "no-compiler"),

@@ -241,6 +241,7 @@ def test_every_failure_that_is_raised_fills_its_sentences() -> None:
         ("invalid peer certificate: UnknownIssuer", "bad-certificate"),
         ("hint: Packages were unavailable because the network was disabled.", "offline-missing"),
         ("cause: tcp connect error: Connection refused (os error 111)", "no-network"),
+        ("fatal: Failed to connect to h port 443 after 0 ms: Couldn't connect", "no-network"),
         ("CMake Error: No CMAKE_CXX_COMPILER could be found.", "no-compiler"),
         ("a failure that nobody knows", "step-failed"),
     ],
