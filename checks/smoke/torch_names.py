@@ -51,7 +51,7 @@ def _pairing(npu: str, torch: str) -> str:
         return text("smoke.torch.other", npu=npu, torch=torch or "?", wanted=wanted)
     known = documented.all_of(documented.naming(_KIND, NAME, own), "cann")
     if known:
-        return text("smoke.torch.cann", npu=npu, known=", ".join(known))
+        return text("smoke.torch.cann", known=", ".join(known))
     return text("smoke.torch.unknown", npu=npu)
 
 

@@ -15,7 +15,7 @@ from provision.network import Network
 from provision.site import Site
 from provision.wheels import places, python, source
 from provision.wheels.places import PLACES
-from provision.wheels.recipe import Recipe, load, names
+from provision.wheels.recipe import load, names
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -73,7 +73,7 @@ def work(order: Order) -> Work:
     if order.place == "host" and recipe.paddle:
         chosen = _with_its_paddle(chosen, order.paddle)
     found = source.find(recipe, order.source, order.ref, order.network)
-    return Work(recipe, found, chosen, os.uname().machine, _root(recipe, found))
+    return Work(recipe, found, chosen, os.uname().machine, _root(found))
 
 
 def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
@@ -82,7 +82,7 @@ def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
     return msgspec.structs.replace(chosen, paddle=release)
 
 
-def _root(recipe: Recipe, found: source.Source) -> Path:
+def _root(found: source.Source) -> Path:
     """The top folder, as far as it is known before an archive was unpacked."""
     if found.kind == "archive" and found.root.is_dir():
         inner = list(found.root.iterdir())

@@ -116,7 +116,7 @@ def notes(work: Work) -> Iterator[str]:
             yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
                        release=work.python.paddle, source=pair.source)  # fmt: skip
     if recipe.tried == "lab":
-        yield text("note.tried-lab", backend=recipe.backend)
+        yield text("note.tried-lab")
     script = work.folder / "tools" / "compile.sh"
     if "uname -i" in _content(script) and _hardware_platform() != work.machine:
         yield text("note.uname", script=script.relative_to(work.root), says=_hardware_platform())

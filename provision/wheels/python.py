@@ -96,7 +96,7 @@ def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
     found = _asked(asked) if "/" in asked else _found(recipe, asked)
     if found is None:
         wanted = f"python {asked or recipe.python}"
-        raise PaddockError("no-python", step=recipe.backend, remedy=wanted, file=wanted)
+        raise PaddockError("no-python", remedy=wanted)
     path, version = found
     release = (paddle or recipe.paddle) if recipe.paddle else ""
     if host:
