@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from provision import engine
 from provision.amounts import duration
 from provision.console import consent, show, show_json
 from provision.errors import PaddockError
 from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.chain import Outcome
 
 
 def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
@@ -22,11 +27,9 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
     import msgspec
 
     from checks.chain import Face, carry_out
-    from provision.progress import progress
 
-    say = (lambda line="": None) if json else show
-    say(text("provision.title", target=options.target, env=options.site.env))
-    face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
+    face = Face.here(json=json, yes=yes)
+    face.show(text("provision.title", target=options.target, env=options.site.env))
     outcome = carry_out(options, face)
     if not outcome.ran and outcome.smoke is None:
         return _nothing(options, outcome.count, began, outcome.stand_in, json=json)
@@ -36,16 +39,23 @@ def provision(options: engine.Options, *, yes: bool, json: bool) -> int:
         show_json(summary_json(
             options.target, outcome.count, outcome.ran, smoke, seconds, outcome.stand_in
         ))  # fmt: skip
-    if outcome.stand_in:
-        say(text("provision.stand-in", stand_in=outcome.stand_in))
-    done = "provision.only" if options.only else "provision.done"
-    say(text(done, time=duration(seconds), log=options.site.logs))
-    if not options.only and outcome.smoke is None:
-        say(text("provision.unproved"))
-    for file in filter(os.path.exists, outcome.context.stack.settings):
-        say(text("provision.settings", file=file))
-    say(text("provision.next"))
+        return 0
+    for line in _ending(options, outcome, duration(seconds)):
+        show(line)
     return 0
+
+
+def _ending(options: engine.Options, outcome: Outcome, took: str) -> Iterator[str]:
+    """How a run ended that had something to do, and what can be typed next."""
+    if outcome.stand_in:
+        yield text("provision.stand-in", stand_in=outcome.stand_in)
+    done = "provision.only" if options.only else "provision.done"
+    yield text(done, time=took, log=options.site.logs)
+    if not options.only and outcome.smoke is None:
+        yield text("provision.unproved")
+    for file in filter(os.path.exists, outcome.context.stack.settings):
+        yield text("provision.settings", file=file)
+    yield text("provision.next")
 
 
 def summary_json(  # noqa: PLR0913, PLR0917 (one value a field)

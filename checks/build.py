@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from provision import engine, stream
 from provision.amounts import size
-from provision.console import consent, show, show_json
+from provision.console import show, show_json
 from provision.distributions import wheel_name
 from provision.errors import unknown_name
 from provision.progress import progress
@@ -120,8 +120,7 @@ def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
     context = engine.prepare(options)
     names = [step.name for step in context.stack.steps if step.kind == "wheel"]
     options = dataclasses.replace(options, only=ancestors(context, names))
-    say = (lambda line="": None) if json else show
-    face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
+    face = Face.here(json=json, yes=yes)
     carry_out(options, face)
     built = [(context.step(name), wheel) for name in names
              for wheel in (options.site.wheels / name).glob("*.whl")]  # fmt: skip
@@ -130,9 +129,9 @@ def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:
         rows = [facts | papers.to_json() for _, facts, papers in shown]
         show_json({"schema": "paddock/wheels/1", "wheels": rows})
     for _, facts, papers in shown:
-        say(_line(facts))
+        face.show(_line(facts))
         for line in papers.lines():
-            say(line)
+            face.show(line)
     return 0
 
 

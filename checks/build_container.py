@@ -91,9 +91,7 @@ def _run(
     client: Any, image: str, order: Order, home: Path, say: Say
 ) -> tuple[int, str, tuple[str, ...]]:
     """Run the tool in a new container; its exit status, its output, and the last lines beside."""
-    from docker.types import Mount
-
-    stack, out, rest = _stack(order), bytearray(), bytearray()
+    out, rest = bytearray(), bytearray()
     tail: deque[str] = deque(maxlen=TAIL)
     words = [str(ROOT / "paddock"), "build-ops", "--json", *_flags(order)]
 
@@ -105,15 +103,8 @@ def _run(
             tail.append(line.decode("utf-8", "replace").rstrip())
             say(tail[-1])
 
-    written = {home, *_downloads()}
-    mounts = [Mount(str(place), str(place), type="bind", read_only=place not in written)
-              for place in [*_mounts(order, home, stack), *_downloads()]]  # fmt: skip
-    shared = "host" if on_this_machine(order.network) else "bridge"
-    with engine.translated(image=image):
-        container = client.containers.create(
-            image, entrypoint=["sleep", "infinity"], init=True, user="0:0", mounts=mounts,
-            network_mode=shared, environment=_variables(order, home),
-        )  # fmt: skip
+    stack = _stack(order)
+    container = _container(client, image, order, home, stack)
     try:
         box.start(container)
         inside = Inside(client, container, home, stack.settings if stack else ())
@@ -123,6 +114,21 @@ def _run(
     finally:
         box.remove([container])
     return status, out.decode("utf-8", "replace"), tuple(tail)
+
+
+def _container(client: Any, image: str, order: Order, home: Path, stack: Stack | None) -> Any:
+    """A new container that waits; root in there writes to the home and the downloads alone."""
+    from docker.types import Mount
+
+    written = {home, *_downloads()}
+    mounts = [Mount(str(place), str(place), type="bind", read_only=place not in written)
+              for place in [*_mounts(order, home, stack), *_downloads()]]  # fmt: skip
+    shared = "host" if on_this_machine(order.network) else "bridge"
+    with engine.translated(image=image):
+        return client.containers.create(
+            image, entrypoint=["sleep", "infinity"], init=True, user="0:0", mounts=mounts,
+            network_mode=shared, environment=_variables(order, home),
+        )  # fmt: skip
 
 
 def _variables(order: Order, home: Path) -> dict[str, str]:

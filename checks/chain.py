@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from checks import proof
 from provision import engine, guard, room, seal
+from provision.console import consent, show
 from provision.errors import PaddockError
 from provision.fetching import fetched
 from provision.journal import Journal
 from provision.network import hidden
 from provision.plan import HOLDS, Planned, Wish, host_changes, plan
-from provision.progress import Progress
+from provision.progress import Progress, progress
 from provision.show import summary
 from provision.steps.base import Context, Lack
 from provision.vendor import kept, licences
@@ -32,6 +33,12 @@ class Face:
     show: Callable[[str], None]
     progress: Callable[[], Progress]
     consent: Callable[[str], bool]
+
+    @classmethod
+    def here(cls, *, json: bool, yes: bool) -> Face:
+        """At this terminal; with `json` standard output stays free for the document."""
+        silent = (lambda _: None) if json else show
+        return cls(silent, lambda: progress(json=json), lambda what: consent(what, yes=yes))
 
 
 @dataclass(frozen=True)
@@ -73,8 +80,8 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
         _note_healed(context, planned)
         for line in licences.accept(options.site, options.licences, options.folder):
             face.show(line)
-        with face.progress() as progress:
-            runner = engine.runner(context, options, progress)
+        with face.progress() as shown:
+            runner = engine.runner(context, options, shown)
             if any(one.state not in HOLDS for one in planned):
                 seal.lift(options.site)
                 _execute(runner, work)

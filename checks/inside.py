@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from checks import bring
 from provision import guard
 from provision.amounts import duration
-from provision.console import consent, show, show_json
+from provision.console import show, show_json
 from provision.container import box, engine, images, load
 from provision.container.inside import Inside
 from provision.container.place import Place
@@ -48,12 +48,7 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
             say(line)
         image, digest = images.obtain(client, place.image, shown)
         work = _started(place, client, place.settings(image, digest), shown)
-        if work.clear():
-            say(text("inside.cleared"))
-        load.load(work.inside, place.wanted, place.options.deps)
-        sources = _sources(place, work.inside, shown)
-        work.packages()
-        done = _done(work, sources, say)
+        done = _done(work, say)
     changed = done["changed"] or done["smoke"] is not None
     seconds = time.monotonic() - began
     if json:
@@ -137,9 +132,8 @@ def _on_host(place: Place, say: Say, *, yes: bool, json: bool) -> None:
     from checks.chain import Face, carry_out
 
     say(text("inside.host"))
-    face = Face(say, lambda: progress(json=json), lambda what: consent(what, yes=yes))
     try:
-        carry_out(_for_host(place), face)
+        carry_out(_for_host(place), Face.here(json=json, yes=yes))
     except PaddockError as error:
         if error.code != "package-missing":
             raise
@@ -175,10 +169,16 @@ def _sources(place: Place, inside: Inside, shown: Progress) -> dict[str, Path]:
     return {one.flag: one.path for one in copies}
 
 
-def _done(work: Work, sources: Mapping[str, Path], say: Say) -> dict[str, Any]:
-    """What the run in there has told; the levels of its proof are shown, also failed ones."""
-    if not work.place.asked:  # what was asked for is the host's, or in the image
-        return bring.summary_json(work.place.options.target, 0, [], None, 0.0)
+def _done(work: Work, say: Say) -> dict[str, Any]:
+    """All that is done in there, as the run in there has told it; its levels are shown."""
+    place = work.place
+    if work.clear():
+        say(text("inside.cleared"))
+    load.load(work.inside, place.wanted, place.options.deps)
+    sources = _sources(place, work.inside, work.progress)
+    work.packages()
+    if not place.asked:  # what was asked for is the host's, or in the image
+        return bring.summary_json(place.options.target, 0, [], None, 0.0)
     try:
         done = work.steps(sources)
     except Reported as error:
