@@ -98,4 +98,5 @@ def test_again_there_is_nothing_to_do(place: Path, flags: list[str]) -> None:
     for given in ([], sources(other)):
         ended = good(place, "provision", *flags, *given)
         assert "nothing to do" in ended.stdout
+        assert ("no sources given" in ended.stdout) == (not given)
         assert done(ended) == []

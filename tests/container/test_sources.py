@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from provision.network import Network
 from provision.steps.base import Sources
 from provision.steps.built import Order
 from provision.wheels import bring, modules, recipe, source
+from tests.conftest import Cli
 from tests.container.engine import busy_image, engine
 from tests.container.test_settings import made
 from tests.container.values import inside as inside_of
@@ -276,3 +278,24 @@ def test_a_failure_there_names_the_sources_here(tmp_path: Path) -> None:
     *said, named, where = caught.value.details
     assert (said, where) == ([f"none at {copy}/a", other], "there")
     assert str(copy) in named and str(folder) in named
+
+
+def test_a_dry_run_tells_of_them(here: Cli, tmp_path: Path) -> None:
+    """Each language has its own sentences; no engine is asked."""
+    folder = tmp_path / "源 码"
+    folder.mkdir()
+    words = ["provision", "--target", "npu", "--in", "container", "--dry-run", "--plugin-source",
+             str(folder)]  # fmt: skip
+    nowhere = {"DOCKER_HOST": "unix:///nonexistent"}
+    told = json.loads(here(*words, "--json", **nowhere).stdout)
+    assert told["sources"] == [{"step": "plugin/build", "source": str(folder), "ref": None}]
+    assert {"host/toolchain", "plugin/build", "model/ops"} <= {*told["steps"]}
+    assert "host/toolchain" in told["host"]
+    for language in ("en", "zh"):
+        *_, first, second = here(*words, PADDOCK_LANG=language, **nowhere).stdout.splitlines()
+        assert "plugin/build" in first and str(folder) in first
+        assert "model/ops" in second and "--ops-source" in second
+    ended = here(*words[:-1], "https://me:s3cret@example.org/x.git", **nowhere)
+    assert (ended.returncode, "s3cret" in ended.stdout + ended.stderr) == (2, False)
+    ended = here("provision", "--target", "s60", *words[3:6], "--ops-source", str(folder))
+    assert (ended.returncode, "--ops-source" in ended.stderr) == (2, True)
