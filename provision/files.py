@@ -37,7 +37,12 @@ def _write(path: Path, data: bytes) -> None:
     """A file gets its new content at once; a pipe or a device is not replaced but written to."""
     if path.is_dir() or (path.exists() and not path.is_file()):
         path.write_bytes(data)
-        return
+    else:
+        put_whole(path, data)
+
+
+def put_whole(path: Path, data: bytes) -> None:
+    """A file gets its new content at once. Raises OSError; then it is as it was."""
     whole = path.resolve()  # a link stays one
     draft = whole.with_name(f"{whole.name}.{os.getpid()}")
     try:

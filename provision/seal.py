@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from provision.files import put_whole
 from provision.paths import ROOT, TEMPLATES
 from provision.site import Site
 
@@ -44,9 +45,7 @@ def _file(site: Site) -> Path:
 def put(site: Site, fingerprint: str, steps: int, witnesses: list[tuple[str, int, int]]) -> None:
     """Seal the state of now."""
     content = {"fingerprint": fingerprint, "steps": steps, "witnesses": witnesses}
-    part = _file(site).with_suffix(".part")
-    part.write_text(json.dumps(content), encoding="utf-8")
-    part.replace(_file(site))
+    put_whole(_file(site), json.dumps(content).encode())
 
 
 def lift(site: Site) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from provision.amounts import size
 from provision.container.engine import refused, translated
 from provision.errors import PaddockError
+from provision.files import put_whole
 from provision.paths import state_dir
 from provision.progress import Progress, as_step
 
@@ -171,7 +172,5 @@ def _record(name: str, digest: str) -> None:
     if known.get(name) == digest:
         return
     file = record_file()
-    part = file.with_suffix(".part")
     file.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(json.dumps({**known, name: digest}, indent=1), encoding="utf-8")
-    part.replace(file)
+    put_whole(file, json.dumps({**known, name: digest}, indent=1).encode())

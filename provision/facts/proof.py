@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from provision.files import put_whole
 from provision.journal import Witness
 
 T = TypeVar("T")
@@ -55,11 +55,6 @@ class Proof:
     def keep(self, value: object) -> None:
         """Write the value, whole or not at all. A folder that cannot be written changes nothing."""
         record = _Record(self.conditions, self.witnesses, value, time.time())
-        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                draft.write_bytes(msgspec.json.encode(record))
-                draft.replace(self.path)
-            finally:
-                draft.unlink(missing_ok=True)
+            put_whole(self.path, msgspec.json.encode(record))

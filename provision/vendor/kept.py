@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from provision.files import put_whole
 from provision.site import Site
 
 
@@ -19,8 +20,5 @@ def agreed(site: Site) -> dict[str, str]:
 
 def agree(site: Site, versions: Mapping[str, str]) -> None:
     """Remember these versions."""
-    content = json.dumps({**agreed(site), **versions})
-    part = site.kept.with_suffix(".part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(content, encoding="utf-8")
-    part.replace(site.kept)
+    site.kept.parent.mkdir(parents=True, exist_ok=True)
+    put_whole(site.kept, json.dumps({**agreed(site), **versions}).encode())
