@@ -24,6 +24,7 @@ from provision.forms.wanted import HOME
 from provision.network import Network
 from provision.paths import state_dir
 from provision.site import Site
+from provision.vendor import licences
 from provision.words import text
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,100}")  # as the engine allows them
@@ -48,6 +49,7 @@ def place(options: Options, choices: Mapping[str, str], *, privileged: bool) -> 
     if name and not _NAME.fullmatch(name):
         raise PaddockError("bad-option", option="--name", value=name, wanted=text("wanted.name"))
     without_server(options)
+    licences.check(options.licences, options.folder)
     index = options.network.environment().get("UV_DEFAULT_INDEX", "")
     if index.startswith("file:"):
         raise PaddockError("bad-option", option="--index-url", value=index,

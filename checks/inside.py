@@ -24,6 +24,7 @@ from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import hidden
 from provision.progress import Progress, as_step, progress
+from provision.vendor import licences
 from provision.wheels import recipe
 from provision.words import text
 
@@ -44,7 +45,9 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
     name = there.name if there else place.name
     say(text("inside.title", target=place.options.target, container=name))
     with guard.exclusive(place.options.site), guard.signals(), progress(json=json) as shown:
-        for line in plan_lines(place):
+        options = place.options
+        agreed = licences.accept(options.site, options.licences, options.folder)
+        for line in (*agreed, *plan_lines(place)):
             say(line)
         image, digest = images.obtain(client, place.image, shown)
         work = _started(place, client, place.settings(image, digest), shown)

@@ -13,12 +13,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Faulty:
-    """`files` are served by path. `cuts` are how many bytes each of the next answers may send."""
+    """`files` are served by path. `cuts` are how many bytes each of the next answers may send.
+
+    With a `referer`, who comes from elsewhere is refused.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     cuts: list[int] = field(default_factory=list)
     tag: str = '"v1"'
+    referer: str = ""
     pause: float = 0.0
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     port: int = 0
@@ -46,7 +50,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.lstrip("/")
         told.asked.append((path, dict(self.headers)))
         fault = told.faults.get(path, "")
-        if fault.isdigit():
+        if told.referer not in ("", self.headers.get("Referer")):
+            self.send_error(403)
+        elif fault.isdigit():
             self.send_error(int(fault))
         elif fault.startswith("http"):
             self._send(302, b"", Location=fault)
