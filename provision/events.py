@@ -18,8 +18,8 @@ VARIABLE = "PADDOCK_EVENTS"  # set where whoever started the run reads its stand
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a run tells of a step. `seconds` is how long it took."""
 
-    event: Literal["started", "line", "finished", "over", "failed"]
-    step: str
+    event: Literal["started", "line", "finished", "over", "failed", "note"]
+    step: str = ""
     line: str = ""
     seconds: float = 0.0
 
@@ -59,6 +59,10 @@ class Events:
         """A step has failed."""
         self._tell(Event("failed", step))
 
+    def note(self, line: str) -> None:
+        """What the person has to know at once."""
+        self._tell(Event("note", line=line))
+
 
 def wanted() -> bool:
     """Whether whoever started this run reads events."""
@@ -78,6 +82,8 @@ def repeat(event: Event, progress: Progress) -> None:
     match event.event:
         case "line":
             progress.line(event.step, event.line)
+        case "note":
+            progress.note(event.line)
         case "finished":
             progress.finished(event.step, event.seconds)
         case other:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from provision.errors import PaddockError
@@ -14,19 +14,27 @@ from provision.paths import state_dir
 from provision.site import Site
 
 
-@contextlib.contextmanager
-def exclusive(site: Site) -> Iterator[None]:
+def exclusive(site: Site) -> contextlib.AbstractContextManager[None]:
     """Only one run at a time for a target. Raises PaddockError `busy` with the other's process."""
+    return alone(site.state, site.target)
+
+
+@contextlib.contextmanager
+def alone(folder: Path, name: str) -> Iterator[None]:
+    """Only one run at a time with this folder, which is made; `name` is what the run is for.
+
+    Raises PaddockError `busy` with the other's process.
+    """
     from filelock import FileLock, Timeout
 
     with storage():
-        site.state.mkdir(parents=True, exist_ok=True)
-        owner = site.state / "owner"
+        folder.mkdir(parents=True, exist_ok=True)
+        owner = folder / "owner"
         try:
-            lock = FileLock(site.state / "lock", timeout=0)
+            lock = FileLock(folder / "lock", timeout=0)
             lock.acquire()
         except Timeout:
-            raise PaddockError("busy", target=site.target, process=_owner(owner)) from None
+            raise PaddockError("busy", target=name, process=_owner(owner)) from None
         try:
             owner.write_text(str(os.getpid()))
             yield
@@ -63,22 +71,23 @@ def storage() -> Iterator[None]:
         ) from None
 
 
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
-def signals() -> Iterator[None]:
+def signals(heard: Callable[[int, object], None] = _interrupt) -> Iterator[None]:
     """A closed terminal or a `kill` ends a run as Ctrl-C does: tidied and noted.
 
-    A signal that is ignored stays so: under `nohup` a run outlives its terminal.
+    All three call `heard` in here. A signal that is ignored stays so: under `nohup` a run outlives
+    its terminal.
     """
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    heard = [signal.SIGTERM, signal.SIGHUP]
-    before = {name: signal.getsignal(name) for name in heard}
+    names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    before = {name: signal.getsignal(name) for name in names}
     try:
-        for name in heard:
+        for name in names:
             if before[name] is not signal.SIG_IGN:
-                signal.signal(name, interrupt)
+                signal.signal(name, heard)
         yield
     finally:
         for name, handler in before.items():

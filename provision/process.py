@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from provision.network import hide_secrets
 from provision.orphans import MARK, end_orphans
@@ -31,17 +32,26 @@ class Stopped(Exception):
 
 
 class Processes:
-    """The scripts that run now; `stop` ends them all and lets no new one begin."""
+    """The scripts that run now; `stop` ends them and lets no new one begin.
+
+    A script with a name in `lasting` (a vendor's installer, which writes into cards) comes to its
+    own end all the same, unless `stop` is told otherwise.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._groups: set[int] = set()
+        self._groups: dict[int, str] = {}  # with its name where it has to come to its own end
+        self._ended: set[int] = set()
         self._stopped = False
 
     def run(
-        self, script: Path, log: Path, variables: Mapping[str, str], listen: Callable[[str], None]
-    ) -> Outcome:
-        """Run a script to its end. Raises Stopped when `stop` was called before or meanwhile."""
+        self, script: Path, log: Path, variables: Mapping[str, str], listen: Callable[[str], None],
+        lasting: str = "",
+    ) -> Outcome:  # fmt: skip
+        """Run a script to its end. Raises Stopped where `stop` came before, or has ended it.
+
+        Raises OSError where its log cannot be written: a lasting one is read to its end before.
+        """
         with self._lock:
             if self._stopped:
                 raise Stopped
@@ -51,34 +61,50 @@ class Processes:
                 encoding="utf-8", errors="replace",
                 cwd=script.parent,  # uv reads a configuration from where it is started
             )  # fmt: skip
-            self._groups.add(process.pid)
+            self._groups[process.pid] = lasting
         reaper = threading.Thread(target=_reap, args=(process, variables.get(MARK, "")))
         reaper.start()
         try:
             tail = _copy(process, log, listen)
         except BaseException:
-            _signal_group(process.pid, signal.SIGKILL)
+            _drain(process) if lasting else _signal_group(process.pid, signal.SIGKILL)
             raise
         finally:
             reaper.join()
-            self._groups.discard(process.pid)
-        if self._stopped:
+            _output(process).close()
+            with self._lock:
+                del self._groups[process.pid]
+        if process.pid in self._ended:
             raise Stopped
         return Outcome(process.returncode, tail)
 
-    def stop(self, patience: float = 5.0) -> None:
-        """Ask every running group to end; after `patience` seconds, end it."""
+    def lasting(self) -> list[str]:
+        """The names of the running scripts that have to come to their own end."""
+        with self._lock:
+            return sorted(name for name in self._groups.values() if name)
+
+    def stop(self, patience: float = 5.0, *, lasting: bool = False) -> None:
+        """Ask the running groups to end, the lasting ones only where told so.
+
+        After `patience` seconds, end them.
+        """
         with self._lock:
             self._stopped = True
-            groups = set(self._groups)
+            groups = {group for group, name in self._groups.items() if lasting or not name}
+            self._ended |= groups
         for sent in (signal.SIGTERM, signal.SIGKILL):
-            for group in groups & self._groups:
+            for group in self._left(groups):
                 _signal_group(group, sent)
             waited = threading.Event()
             for _ in range(int(patience * 10)):
-                if not groups & self._groups:
+                if not self._left(groups):
                     return
                 waited.wait(0.1)
+
+    def _left(self, groups: set[int]) -> set[int]:
+        """Those of the groups that run still."""
+        with self._lock:
+            return groups & self._groups.keys()
 
 
 def _copy(
@@ -86,15 +112,25 @@ def _copy(
 ) -> tuple[str, ...]:
     """Stream the output into the log, secrets hidden; returns the last lines."""
     tail: collections.deque[str] = collections.deque(maxlen=TAIL)
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    with process.stdout as output, log.open("w", encoding="utf-8") as file:
-        for raw in output:
+    with log.open("w", encoding="utf-8") as file:
+        for raw in _output(process):
             line = hide_secrets(raw.rstrip())
             file.write(line + "\n")
             file.flush()
             tail.append(line)
             listen(line)
     return tuple(tail)
+
+
+def _output(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    return process.stdout
+
+
+def _drain(process: subprocess.Popen[str]) -> None:
+    """Read the rest for nobody: without a reader the next line that it writes would end it."""
+    for _ in _output(process):
+        pass
 
 
 def _reap(process: subprocess.Popen[str], mark: str) -> None:

@@ -40,6 +40,9 @@ class Progress(Protocol):
     def failed(self, step: str) -> None:
         """A step has failed."""
 
+    def note(self, line: str) -> None:
+        """What the person has to know at once."""
+
 
 @contextlib.contextmanager
 def as_step(shown: Progress, name: str) -> Iterator[None]:
@@ -86,6 +89,10 @@ class Plain:
     def failed(self, step: str) -> None:
         """`x step`; the error itself follows when the run has ended."""
         self._say("x", step, text("progress.failed"))
+
+    def note(self, line: str) -> None:
+        """`! line`."""
+        say(self.stream, f"  ! {line}")
 
 
 class Live:
@@ -153,6 +160,12 @@ class Live:
     def failed(self, step: str) -> None:
         """Its last row stays above the table."""
         self._end(step, "x", "red", text("progress.failed"))
+
+    def note(self, line: str) -> None:
+        """It stays above the table."""
+        from rich.text import Text
+
+        self._console.print(Text("  ! ", style="yellow") + Text(printable(line), style=""))
 
 
 def progress(*, json: bool) -> Progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
 from provision.orphans import MARK
+from provision.patience import wind_up
 from provision.plan import Planned, renewed
 from provision.process import Outcome, Processes, Stopped
 from provision.progress import Progress
@@ -71,7 +72,8 @@ class Runner:
         """Run the pending steps in the order of their needs.
 
         Raises PaddockError `step-failed` or a nearer class, `step-unverified`; KeyboardInterrupt
-        passes through after what runs was ended and noted as interrupted.
+        passes through after what runs was ended and noted as interrupted. In both cases vendors'
+        installers that run come to their own end before.
         """
         waiting = {one.name: one for one in steps if one.state == "pending"}
         running: dict[Future[None], Planned] = {}
@@ -85,8 +87,11 @@ class Runner:
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
                         self._ended(future, running.pop(future), waiting)
-            except BaseException:
-                self.processes.stop()
+            except BaseException as error:
+                asked = isinstance(error, KeyboardInterrupt)
+                wind_up(self.processes, running, self.progress.note, asked=asked)
+                if isinstance(error, PaddockError):
+                    error.details += tuple(_failures(running))
                 raise
 
     def _ended(self, future: Future[None], ended: Planned, waiting: dict[str, Planned]) -> None:
@@ -118,8 +123,9 @@ class Runner:
         began = time.monotonic()
         try:
             outcome = self.processes.run(
-                script, log, variables, lambda line: self.progress.line(one.name, line)
-            )
+                script, log, variables, lambda line: self.progress.line(one.name, line),
+                one.name if one.kind.leaves_halves else "",
+            )  # fmt: skip
             shown = self._verified(one, outcome, log)
         except Stopped:
             journal.record(one.name, "interrupted", one.key, run=self.settings.run)
@@ -146,6 +152,14 @@ class Runner:
             raise PaddockError(
                 one.kind.unverified, outcome.tail, step=one.name, missing=missing, log=log
             ) from None
+
+
+def _failures(ended: Iterable[Future[None]]) -> Iterator[str]:
+    """What went wrong beside the failure that ended a run."""
+    for future in ended:
+        error = future.exception()
+        if isinstance(error, PaddockError):
+            yield error.part("what")
 
 
 def _ready(waiting: Mapping[str, Planned], busy: Collection[str]) -> list[Planned]:

@@ -83,7 +83,10 @@ class Kind(ABC):
     by_machine = False
     """Whether it holds when the machine is so, whoever has done it."""
     leaves_halves = False
-    """Whether a run that failed may have left what looks whole and is not."""
+    """Whether a run that failed may have left what looks whole and is not.
+
+    Such a step is never cut short since another fails.
+    """
     follows = False
     """Whether it has to be seen again whenever a step that it needs has run."""
     can_wait = False
@@ -134,6 +137,17 @@ class Kind(ABC):
 
     def asks(self, step: Step, context: Context) -> str:
         """What holds otherwise than wanted, so that the person has to agree; "" for nothing."""
+        return ""
+
+    def newer(self, step: Step, context: Context) -> str:
+        """The version that is there and that running the step would turn back; "" for none.
+
+        Nothing that a person asks of the plan turns it back.
+        """
+        return ""
+
+    def removing(self, step: Step, context: Context) -> str:
+        """What removes the version that is there, for whoever wants the pinned one all the same."""
         return ""
 
     def note(self, step: Step, context: Context) -> str:
