@@ -96,11 +96,12 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
 
 
 def _note_healed(context: Context, planned: Sequence[Planned]) -> None:
-    """A step that failed and holds since the machine was rebooted is no unfinished one."""
+    """A step that did not end well and holds now, by a reboot or by hand, is no unfinished one."""
     journal = Journal(context.site.journal)
     last = journal.last()
     for one in planned:
-        if one.state == "satisfied" and one.name in last and last[one.name].event == "failed":
+        event = last[one.name].event if one.name in last else "done"
+        if one.state == "satisfied" and event in ("start", "interrupted", "failed"):
             journal.record(one.name, "done", one.key)
 
 

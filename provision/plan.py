@@ -104,11 +104,15 @@ def _one(
     own = kind.identity(step, context, script)
     key = _key(own, context.folder, kind.inputs(step, context), needs)
     reason = text("reason.asked") if forced else _reason(step, context, entry, key, needs)
+    clearing = step.name if kind.clears else next((n.clearing for n in needs if n.clearing), "")
     if reason is None:
         asks = kind.asks(step, context)
         reason = text("reason.newer", version=asks) if asks else text("reason.holds")
         return Planned(step, "satisfied", reason, script, key, asks=asks)
-    clearing = step.name if kind.clears else next((n.clearing for n in needs if n.clearing), "")
+    if not clearing and (newer := kind.newer(step, context)):
+        how = kind.removing(step, context)
+        reason = text("reason.stays", version=newer, reason=reason, how=how)
+        return Planned(step, "satisfied", reason, script, key, asks=newer)
     to_do = Planned(step, "pending", reason, script, key, change=kind.change(step, context),
                     clearing=clearing)  # fmt: skip
     return _hindered(to_do, context, needs)
@@ -206,5 +210,5 @@ def host_changes(steps: Collection[Planned]) -> str:
     """What the pending steps do to the system, for which consent is needed; "" for nothing."""
     changes = [f"{one.name} ({one.change})" for one in steps
                if one.state == "pending" and one.change]  # fmt: skip
-    kept = [f"{one.name} ({text('reason.newer', version=one.asks)})" for one in steps if one.asks]
+    kept = [f"{one.name} ({one.reason})" for one in steps if one.asks]
     return ", ".join([*changes, *kept])

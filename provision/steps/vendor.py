@@ -79,9 +79,20 @@ class Vendor(Kind):
 
     def asks(self, step: Step, context: Context) -> str:
         """Where a newer version is there: nothing is downgraded, nor taken for the wanted one."""
+        newer = self.newer(step, context)
+        return "" if kept.agreed(context.site).get(step.name) == newer else newer
+
+    def newer(self, step: Step, context: Context) -> str:
+        """One that came after the pin, or of which nobody can tell whether it did."""
         there = shown(row(step, context), context)
-        agreed = kept.agreed(context.site).get(step.name) == there.version
-        return there.version if there.state in ("newer", "other") and not agreed else ""
+        return there.version if there.state in ("newer", "other") else ""
+
+    def removing(self, step: Step, context: Context) -> str:
+        """The vendor's script, or the flags of the installer that brought it."""
+        words = [filled(word, deps.known(context)) for word in row(step, context).remove]
+        if words and words[0].startswith("/"):
+            return f"bash {quote(words)}"
+        return text("removing.installer", flags=quote(words)) if words else text("removing.own")
 
     def note(self, step: Step, context: Context) -> str:
         """A digest that nobody has published, and other versions that are left alone."""

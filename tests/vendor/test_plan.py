@@ -19,7 +19,8 @@ from provision.forms.script import script
 from provision.forms.wanted import Wanted
 from provision.journal import Journal
 from provision.plan import Planned, Wish, host_changes, plan
-from provision.steps import loaded, system, vendor
+from provision.show import summary
+from provision.steps import KINDS, loaded, system, vendor
 from provision.steps.base import Context, NotSo
 from provision.vendor import boot, kept
 from provision.vendor.rows import Package
@@ -132,6 +133,41 @@ def test_another_version_is_asked_about_once(
     assert planned(context)["host/driver"].asks == ""
     has(monkeypatch, driver=Shown(state, "25.0.0"))  # type: ignore[arg-type]
     assert planned(context)["host/driver"].asks == "25.0.0"
+
+
+@pytest.mark.parametrize("event", ["start", "interrupted", "failed", "asked for"])
+@pytest.mark.parametrize("state", ["newer", "other"])
+def test_a_newer_version_is_never_turned_back(
+    make: Make, monkeypatch: pytest.MonkeyPatch, state: str, event: str
+) -> None:
+    """Not where a run failed before somebody installed it, and not where the step is named."""
+    has(monkeypatch, driver=Shown(state, "24.1.0"))  # type: ignore[arg-type]
+    context = make()
+    if event != "asked for":
+        Journal(context.site.journal).record("host/driver", event, "key")  # type: ignore[arg-type]
+    wish = Wish("host/driver") if event == "asked for" else Wish()
+    for _ in range(2):  # also when it was agreed to: who asks for the step is told once more
+        steps = {one.name: one for one in plan(context, wish)}
+        driver = steps["host/driver"]
+        assert (driver.state, driver.asks) == ("satisfied", "24.1.0")
+        assert "/usr/local/Ascend/driver/script/uninstall.sh" in driver.reason
+        assert "24.1.0" in summary(list(steps.values()))
+        kept.agree(context.site, {"host/driver": "24.1.0"})
+    chain._note_healed(context, list(steps.values()))
+    assert planned(context)["host/driver"].asks == ""
+
+
+def test_an_older_one_is_not_asked_about(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    has(monkeypatch, driver=Shown("older", "23.0.0"))
+    steps = {one.name: one for one in plan(make(), Wish("host/driver"))}
+    assert (steps["host/driver"].state, steps["host/driver"].asks) == ("blocked", "")
+
+
+def test_what_removes_an_installed_version_is_named(make: Make) -> None:
+    context = make("s60")
+    steps = {step.name: KINDS[step.kind].removing(step, context) for step in context.stack.steps}
+    assert "--driver --uninstall -y" in steps["host/driver"]
+    assert steps["host/tops"] and not steps["env/python"]
 
 
 @pytest.mark.parametrize(
