@@ -23,7 +23,7 @@ def at_home(path: str) -> str:
     return os.path.expanduser(path)  # noqa: PTH111 - that of Path raises without such a user
 
 
-def _home(kind: str) -> Path:
+def home_of(kind: str) -> Path:
     """The folder of one kind: below PADDOCK_HOME when set, else by the XDG rules.
 
     A relative PADDOCK_HOME is taken from the current folder; a relative XDG value is ignored, as
@@ -45,17 +45,17 @@ def _home(kind: str) -> Path:
 
 def cache_dir() -> Path:
     """What can be fetched or built again: downloads, package cache, build trees."""
-    return _home("cache")
+    return home_of("cache")
 
 
 def state_dir() -> Path:
     """What happened: journals, locks, logs."""
-    return _home("state")
+    return home_of("state")
 
 
 def data_dir() -> Path:
     """What was made: environments and wheels."""
-    return _home("data")
+    return home_of("data")
 
 
 def targets() -> list[str]:

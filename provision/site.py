@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from provision.paths import cache_dir, data_dir, state_dir
+from provision.paths import home_of
 
 
 @dataclass(frozen=True)
@@ -14,10 +14,14 @@ class Site:
 
     target: str
 
+    def home_of(self, kind: str) -> Path:
+        """Where the folders of one kind are: `cache`, `data` or `state`."""
+        return home_of(kind)
+
     @property
     def env(self) -> Path:
         """The Python environment into which the stack is installed."""
-        return data_dir() / "envs" / self.target
+        return self.home_of("data") / "envs" / self.target
 
     @property
     def python(self) -> Path:
@@ -39,17 +43,17 @@ class Site:
     @property
     def wheels(self) -> Path:
         """The wheels that were built, one folder a step."""
-        return data_dir() / "wheels" / self.target
+        return self.home_of("data") / "wheels" / self.target
 
     @property
     def builds(self) -> Path:
         """Build trees, kept so that a killed build goes on."""
-        return cache_dir() / "build" / self.target
+        return self.home_of("cache") / "build" / self.target
 
     @property
     def state(self) -> Path:
         """Journal, lock, seal, rendered scripts and logs."""
-        return state_dir() / self.target
+        return self.home_of("state") / self.target
 
     @property
     def journal(self) -> Path:
@@ -69,12 +73,12 @@ class Site:
     @property
     def unpacked(self) -> Path:
         """What was unpacked from the archives of vendors, a folder each."""
-        return cache_dir() / "unpacked" / self.target
+        return self.home_of("cache") / "unpacked" / self.target
 
     @property
     def downloads(self) -> Path:
         """The packages that were downloaded from vendors or from a server of one's own."""
-        return cache_dir() / "downloads" / self.target
+        return self.home_of("cache") / "downloads" / self.target
 
     def held(self, step: str) -> Path:
         """Copies of packages, where others could change the files between a look and their use."""

@@ -14,25 +14,9 @@ class Places(Site):
 
     home: Path
 
-    @property
-    def env(self) -> Path:
-        """The Python environment into which the stack is installed."""
-        return self.home / "data" / "envs" / self.target
-
-    @property
-    def wheels(self) -> Path:
-        """The wheels that are built, one folder a step."""
-        return self.home / "data" / "wheels" / self.target
-
-    @property
-    def builds(self) -> Path:
-        """Build trees."""
-        return self.home / "cache" / "build" / self.target
-
-    @property
-    def state(self) -> Path:
-        """What is done, and what installers have printed."""
-        return self.home / "state" / self.target
+    def home_of(self, kind: str) -> Path:
+        """Where the folders of one kind are."""
+        return self.home / kind
 
     @property
     def stack(self) -> Path:
