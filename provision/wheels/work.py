@@ -115,9 +115,10 @@ class Work:
         """Flags that keep this machine's folders out of the messages in the library.
 
         CMake takes quotes around a whole value for its own. Of several that fit gcc takes the last;
-        ccache hands it the sources as seen from the build tree.
+        ccache hands it files as seen from the build tree.
         """
-        paths = (str(cache_dir()), str(self.root), os.path.relpath(self.root, self.build))
+        paths = [path for place in (cache_dir(), self.root)
+                 for path in (str(place), os.path.relpath(place, self.build))]  # fmt: skip
         places = (re.sub(r'([\\"$`])', r"\\\1", path) for path in paths)
         return " ".join(f'-ffile-prefix-map="{place}"=.' for place in places)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import subprocess
@@ -63,12 +64,16 @@ def test_what_the_code_calls_itself_does_not_tell_where_it_lies(home: Path) -> N
     said = set()
     for clone in ("/some/clone", "/another place/clone of mine"):
         work = _work(home, clone)
-        file = work.root / "kernels" / "one.cc"
+        file, header = work.root / "kernels" / "one.cc", home / "cache/pythons/x/two.h"
         file.parent.mkdir(parents=True)
-        file.write_text("const char* here = __FILE__;\n")
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text("const char* there = __FILE__;\n")
+        file.write_text('const char* here = __FILE__;\n#include "two.h"\n')
         work.build.mkdir(parents=True)
         flags = dict(work.defines(Facts("", "", "", "", "", "3.3.1", "", "")))["CMAKE_CXX_FLAGS"]
-        for path in (str(file), os.path.relpath(file, work.build)):
-            argv = [str(compiler()), "-E", "-P", *shlex.split(flags), path]
+        for seen in (str, functools.partial(os.path.relpath, start=work.build)):
+            argv = [str(compiler()), "-E", "-P", *shlex.split(flags)]
+            argv += [seen(file), f"-I{seen(header.parent)}"]
             said.add(subprocess.run(argv, cwd=work.build, check=True, capture_output=True).stdout)
-    assert said == {b'const char* here = "./kernels/one.cc";\n'}
+    whole = 'const char* here = "./kernels/one.cc";\nconst char* there = "./pythons/x/two.h";\n'
+    assert said == {whole.encode()}
