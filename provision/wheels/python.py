@@ -11,7 +11,7 @@ import msgspec
 
 from provision.errors import PaddockError
 from provision.facts.command import run
-from provision.facts.pythons import bounds, interpreters, version_of
+from provision.facts.pythons import Version, bounds, interpreters, version_of
 from provision.paths import IMAGES, cache_dir
 from provision.wheels.recipe import TOOLS, Recipe
 
@@ -91,9 +91,13 @@ class Facts(msgspec.Struct, frozen=True):
 def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
     """The Python of the flag `--python` (a version or a path), else one that the recipe takes.
 
-    Raises PaddockError `no-python`.
+    Raises PaddockError `bad-option` for one that the recipe does not take, and `no-python`.
     """
     found = _asked(asked) if "/" in asked else _found(recipe, asked)
+    version = found[1] if found else "" if "/" in asked else asked
+    if version and not bounds(recipe.python)(_pair(version)):
+        wanted = f"python {recipe.python}"
+        raise PaddockError("bad-option", option="--python", value=asked, wanted=wanted)
     if found is None:
         wanted = f"python {asked or recipe.python}"
         raise PaddockError("no-python", remedy=wanted)
@@ -102,6 +106,11 @@ def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
     if host:
         return Python(path, version, paddle, None)
     return Python(path, version, release, _place(path, version, release))
+
+
+def _pair(version: str) -> Version:
+    major, minor = version.split(".")
+    return int(major), int(minor)
 
 
 def _asked(path: str) -> tuple[Path, str] | None:

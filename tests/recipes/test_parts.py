@@ -17,7 +17,7 @@ from provision.facts.memory_left import memory_left
 from provision.wheels import recipe, sizing, trial
 from provision.wheels.order import Order
 from provision.wheels.output import Watch
-from provision.wheels.python import Python
+from provision.wheels.python import Python, choose
 from provision.wheels.source import Source
 from provision.wheels.work import Work, is_linked
 from tests.conftest import Cli
@@ -238,6 +238,7 @@ def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
         (("npu", "--release", "3.0.0"), "flags-apart", "--release"),
         (("custom_cpu", "--jobs", "0"), "bad-option", "--jobs"),
         (("custom_cpu", "--python", "/nowhere/python"), "no-python", "/nowhere/python"),
+        (("custom_cpu", "--python", "3.13"), "bad-option", "python >=3.9,<3.13"),
     ],
 )
 def test_the_command_line_refuses_what_does_not_go_together(
@@ -247,3 +248,17 @@ def test_the_command_line_refuses_what_does_not_go_together(
     told = json.loads(done.stdout)
     assert told["code"] == code and done.returncode == told["status"]
     assert named in told["what"] + told["do"] + told["cause"]
+
+
+@pytest.mark.parametrize(("version", "fits"), [("3.8", False), ("3.9", True), ("3.13", False)])
+def test_a_python_that_the_recipe_does_not_take(home: Path, version: str, fits: bool) -> None:
+    home.mkdir()
+    python = home / "python"
+    python.write_text(f"#!/bin/sh\necho {version}\n")
+    python.chmod(0o755)
+    if fits:
+        assert choose(recipe.load("npu"), str(python), "", host=False).version == version
+        return
+    with pytest.raises(PaddockError) as caught:
+        choose(recipe.load("npu"), str(python), "", host=False)
+    assert caught.value.code == "bad-option"
