@@ -23,6 +23,8 @@ from provision.render import quote
 from provision.stream import pour, say
 from provision.words import text
 
+# What starts a container of an image that another than Docker has built: buildah cannot.
+_ENGINES = {"podman": "podman", "buildah": "podman"}
 _REFERENCE = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]*")
 
 
@@ -65,6 +67,7 @@ def image(options: Options, choices: Mapping[str, str], *, json: bool) -> int:
         return 0
     show(text("image.done", image=tag, time=duration(seconds)))
     start = ["paddock", "render", "--target", options.target, "--as", "run", "--image", tag]
+    start += ["--builder", _ENGINES[found.kind]] if found.kind in _ENGINES else []
     show(text("image.next", command=f"{quote(start)} | sh"))
     return 0
 
@@ -93,6 +96,7 @@ def chosen(options: Options, choices: Mapping[str, str], *, privileged: bool) ->
         loaded, options.folder, loaded.release(options.release), machine=machine,
         base=choices["base"], image=choices["image"], cards=cards(choices.get("cards", "")) or (0,),
         classic=choices["builder"] == "classic", syntax=choices.get("syntax", ""),
+        engine=_ENGINES.get(choices["builder"], "docker"),
         privileged=privileged, secrets=tuple(secrets), own=own,
         **_home(choices.get("home", "")),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A container of the target, with just what it needs of the machine: `docker run` and Compose."""
+"""A container of the target, with just what it needs of the machine: a command and Compose."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from provision.render import render
 
 
 def run(wanted: Wanted) -> str:
-    """The command `docker run`, as a script of the shell."""
+    """The command `docker run`, or that of Podman, as a script of the shell."""
     container = wanted.stack.container
     return render("forms/run.sh.j2", {
-        "command": wanted.command("run"), "privileged": wanted.privileged,
+        "command": wanted.command("run"), "engine": wanted.engine, "privileged": wanted.privileged,
         "devices": devices(wanted), "image": image(wanted), "source": source(wanted),
         "mounts": [_bind(path) for path in (container.mounts if container else [])],
         "shm": container.shm if container else 0,

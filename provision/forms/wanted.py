@@ -22,7 +22,8 @@ class Wanted:
     `base` is an image to start from in place of the stack's own, "" for that; `image` names the
     image that a container is made of; `cards` are the numbers of device nodes; `secrets` names
     what a build gets as secrets, see `dockerfile.SECRETS`. `classic` is for Docker's builder
-    without BuildKit. `own` is the name of the stack's file where a person gave one, else "".
+    without BuildKit, `engine` the program that starts containers. `own` is the name of the stack's
+    file where a person gave one, else "".
     """
 
     stack: Stack
@@ -34,6 +35,7 @@ class Wanted:
     image: str = ""
     cards: tuple[int, ...] = (0,)
     classic: bool = False
+    engine: str = "docker"
     syntax: str = ""
     privileged: bool = False
     secrets: tuple[str, ...] = ()
@@ -47,7 +49,8 @@ class Wanted:
         """
         flags = {
             "stack": self.own, "base": self.base, "image": self.image, "syntax": self.syntax,
-            "builder": "classic" if self.classic else "", "secrets": ",".join(self.secrets),
+            "builder": "classic" if self.classic else self.engine.replace("docker", ""),
+            "secrets": ",".join(self.secrets),
             "cards": "" if self.cards == (0,) else ",".join(map(str, self.cards)),
             "machine": "" if self.machine == MACHINES[0] else self.machine,
             "home": "" if self.home == HOME else str(self.home),

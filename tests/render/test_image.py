@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,6 +171,23 @@ def test_a_build_that_fails_ends_with_its_last_lines_and_a_log(
     assert (seen / "index").read_text() == address
     assert "secret@" not in (seen / "arguments").read_text()
     assert "secret@" not in (seen / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [("buildkit", "docker"), ("classic", "docker"), ("podman", "podman"), ("buildah", "podman")],
+)
+def test_what_starts_the_image_is_the_engine_that_has_it(
+    here: Cli, tmp_path: Path, kind: str, engine: str
+) -> None:
+    for name in ("docker", "podman", "buildah"):
+        put(tmp_path, name, '#!/bin/sh\n[ "$1" != version ] || echo 28.2.2 28.2.2\n')
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = here("image", "--target", "loopback", "--builder", kind, PATH=path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    command = shlex.split(done.stdout.splitlines()[-1].partition(": ")[2].removesuffix(" | sh"))
+    shown = here(*command[1:]).stdout
+    assert f"\nexec {engine} run " in shown
 
 
 def test_a_password_is_not_given_to_the_classic_builder(cli: Cli, tmp_path: Path) -> None:
