@@ -115,13 +115,15 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
         folders = undoing.made(site)
         packages = undoing.host_packages(site) + undoing.host_steps(context)
         agreed = bool(packages) and not dry_run and _agreed(packages, yes=yes)
+        reboots = []
         if not dry_run:
             engine.tidy(site)
-            undoing.undo(context, with_packages=agreed)
+            reboots = undoing.undo(context, with_packages=agreed)
     if json:
         show_json({"schema": "paddock/undo/1", "target": options.target, "dry_run": dry_run,
                    "removed": [str(path) for path in folders],
-                   "packages": packages if agreed or dry_run else []})  # fmt: skip
+                   "packages": packages if agreed or dry_run else [],
+                   "reboot": reboots})  # fmt: skip
         return 0
     for path in folders:
         show(text("undo.would" if dry_run else "undo.removed", path=path))
@@ -129,6 +131,8 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
         key = "undo.packages" if agreed else "undo.packages-kept"
         key = "undo.packages-would" if dry_run else key
         show(text(key, packages=" ".join(packages)))
+    for line in reboots:
+        show(text("undo.reboot", reason=line))
     show(text("undo.kept" if folders or packages else "undo.nothing", path=site.state))
     return 0
 

@@ -38,7 +38,8 @@ class Loaded(Kind):
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """Every module stands in sysfs, and the machine has started since it had to."""
-        if gone := [name for name in step.modules if not (_MODULES / name).is_dir()]:
+        there = loaded(step)
+        if gone := [name for name in step.modules if name not in there]:
             raise NotSo(", ".join(gone))
         if stale := [name for name in step.modules if _is_stale(name)]:
             raise NotSo(", ".join(stale))
@@ -49,6 +50,11 @@ class Loaded(Kind):
     def blocked(self, step: Step, context: Context) -> Lack | None:
         """Only root may load modules."""
         return needs_root()
+
+
+def loaded(step: Step) -> list[str]:
+    """Those of the step's modules that the kernel has."""
+    return [name for name in step.modules if (_MODULES / name).is_dir()]
 
 
 def _is_stale(name: str) -> bool:

@@ -6,17 +6,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from provision.digest import sha256
-from provision.errors import PaddockError
 from provision.facts import kernel
 from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Kind, Lack, NotSo
-from provision.vendor import deps, kept, trust
+from provision.vendor import astray, deps, kept, look, trust
 from provision.vendor.public import published
 from provision.vendor.rows import Package, filled
-from provision.vendor.shown import shown
+from provision.vendor.shown import installed_version, shown
+from provision.versions import same_release
 from provision.words import text
 
 
@@ -42,8 +41,9 @@ class Vendor(Kind):
         """The file and its arguments, the digests, and what the script has to note where."""
         package, site = row(step, context), context.site
         files = told([package], context, step)
-        is_new = shown(package, context).state == "absent"
-        removal = _removal(package, path(package, context), context) if is_new else ""
+        before = shown(package, context).state
+        is_ours = before == "absent" or (before == "older" and site.added(step.name).exists())
+        removal = _removal(package, path(package, context), context) if is_ours else ""
         return {
             "file": files[0]["used"] if files else path(package, context), "files": files,
             "held": held(files, step, context), "trusted": site.trusted,
@@ -51,7 +51,7 @@ class Vendor(Kind):
             "limit": package.limit,
             "output": site.output(step.name), "reboot": package.reboot, "mark": site.reboot,
             "notes": site.notes, "added": site.added(step.name), "debs": [], "packages": [],
-            "removal": unless_noted(removal, step, context),
+            "removal": unless_noted(removal, step, context), "there": replaceable(package, context),
         }  # fmt: skip
 
     def identity(self, step: Step, context: Context, script: str) -> str:
@@ -128,8 +128,8 @@ def told(packages: Iterable[Package], context: Context, step: Step) -> list[dict
     That is a copy where others can change the file itself.
     """
     copies = context.site.held(step.name)
-    files = [file for one in packages if (file := path(one, context)).is_file()]
-    return [{"file": file, "name": file.name, "sha256": sha256(file),
+    files = [file for one in packages if look.is_readable(file := path(one, context))]
+    return [{"file": file, "name": file.name, "sha256": look.digest(file),
              "used": file if trust.is_ours(file) else copies / file.name}
             for file in files]  # fmt: skip
 
@@ -145,9 +145,8 @@ def missing(packages: list[Package], context: Context) -> Lack | None:
     gone = []
     for package in packages:
         found = deps.find(package, context)
-        if found and found.rivals:
-            files = ", ".join(found.rivals)
-            raise PaddockError("package-several", files=files, folder=found.path.parent)
+        if found:
+            look.checked(found)
         if found and found.is_here:
             trust.checked(found.path, package, context.site, published(context.folder))
         elif not found and deps.wanted(package, context):
@@ -162,6 +161,7 @@ def missing(packages: list[Package], context: Context) -> Lack | None:
 def _sources(package: Package, context: Context) -> Iterator[str]:
     """Where a package that is not there can be got."""
     file = deps.wanted(package, context)
+    yield from astray.told(package, context)
     yield text("package.from", file=file, vendor=package.vendor, where=package.where)
     if lock := deps.locked(package, context):
         name, site, offer = lock
@@ -198,27 +198,46 @@ def unless_noted(removal: str, step: Step, context: Context) -> str:
     return "" if f"{removal}\n" in noted else removal
 
 
+def replaceable(package: Package, context: Context) -> str:
+    """The version that is there of a package that has one place for all, as the pins spell it.
+
+    "" where none is there, or where each version has a place of its own.
+    """
+    there = installed_version(package, context) if has_one_place(package) else ""
+    pins = (release.pins.get(package.pin, "") for release in context.stack.releases.values())
+    return next((pin for pin in pins if there and same_release(there, pin)), there)
+
+
+def has_one_place(package: Package) -> bool:
+    """Whether another version takes the place of the one that is there."""
+    return bool(package.module or (package.shows and "{" not in package.shows))
+
+
 def _removal(package: Package, file: Path, context: Context) -> str:
     """The shell's command that removes just this version; "" for none.
 
-    An installer that failed early has left neither its script nor what shows the version.
+    An installer that failed early has left neither its script nor what shows the version. Where
+    another version may have taken its place, the undo says in `there` which one it is.
     """
     if not package.remove or deps.wanted(package, context) is None:
         return ""
     words = [filled(word, deps.known(context)) for word in package.remove]
-    if not words[0].startswith("/"):
-        return f"{_looked_at(file)}bash {quote([file, *words])}"
-    signs = [words[0], *([filled(package.shows, deps.known(context))] if package.shows else [])]
-    there = " || ".join(f"[ -e {quote(sign)} ]" for sign in signs)
-    return f"if {there}; then bash {quote(words)}; fi"
+    if words[0].startswith("/"):
+        signs = [words[0], *([filled(package.shows, deps.known(context))] if package.shows else [])]
+        found = " || ".join(f"[ -e {quote(sign)} ]" for sign in signs)
+        command = f"if {found}; then bash {quote(words)}; fi"
+    else:
+        command = f"{_looked_at(file)}bash {quote([file, *words])}"
+    pin = deps.known(context).get(package.pin, "") if has_one_place(package) else ""
+    return f"case \"${{there-}}\" in ''|{quote(pin)}) {command} ;; esac" if pin else command
 
 
 def _looked_at(file: Path) -> str:
     """A command that ends where a file is not the one that it is now."""
-    if not file.is_file():
+    if not look.is_readable(file):
         return ""
     other = f"printf 'paddock: not the file of the plan: %s\\n' {quote(file)}; exit 1"
-    return f'[ "$(sha256sum < {quote(file)})" = "{sha256(file)}  -" ] || {{ {other}; }}; '
+    return f'[ "$(sha256sum < {quote(file)})" = "{look.digest(file)}  -" ] || {{ {other}; }}; '
 
 
 def _arguments(step: Step, context: Context) -> list[str]:

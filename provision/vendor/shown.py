@@ -40,6 +40,11 @@ def shown(package: Package, context: Context) -> Shown:
     return Shown(_state(version, pinned), version, file)
 
 
+def installed_version(package: Package, context: Context) -> str:
+    """The version that the machine has, whatever this release needs; "" for none."""
+    return _version(package, context)[0] or ""
+
+
 def _state(version: str, pinned: str) -> State:
     if version == pinned or same_release(version, pinned):
         return "same"

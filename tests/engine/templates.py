@@ -14,7 +14,7 @@ def values(folder: Path = HOSTILE, manager: str = "apt-get") -> dict[str, object
     """A value for every name that a step's template prints."""
     names = ("uv", "python", "env", "interpreter", "lock", "source", "build", "out", "record",
              "added", "file", "mark", "output", "trusted", "notes", "folder", "root", "sourced",
-             "held")  # fmt: skip
+             "held", "there")  # fmt: skip
     own: dict[str, object] = {name: folder / name for name in names}
     one = {"file": folder / "a.deb", "name": "a.deb", "sha256": "cd" * 32,
            "used": folder / "copies" / "a.deb",
