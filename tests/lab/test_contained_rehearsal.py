@@ -80,6 +80,13 @@ def test_after_another_reboot_there_is_nothing_to_do(machine: Engined) -> None:
     assert (shown["state"], shown["devices"]) == ("running", NODES)
 
 
-def test_undone_the_container_is_gone(machine: Engined) -> None:
+def test_undone_it_is_gone(machine: Engined) -> None:
     ends(rehearse("--undo"), 0, NAME)
     assert machine.docker("ps", "--all", "--quiet") == ""
+
+
+def test_a_privileged_container_has_all_nodes_of_the_machine(machine: Engined) -> None:
+    machine.docker("run", "--detach", "--privileged", "--name", NAME, BASE, "sleep", "60")
+    assert machine.docker("exec", NAME, "ls", "/dev/davinci7", *NODES).split() == [
+        *NODES[:2], "/dev/davinci7", *NODES[2:]
+    ]  # fmt: skip

@@ -130,6 +130,16 @@ def test_a_plugin_that_tells_no_counts_is_judged_by_place_and_type(
     assert "stand-in" not in outside.stdout
 
 
+@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
+def test_for_a_container_another_machine_is_made_where_the_kept_one_has_no_engine(
+    target: str, machine: Machine
+) -> None:
+    done = rehearse(target, "--in", "container", "--dry-run")
+    ends(done, 0, f"{machine.name} has no container engine", "s60 in the container paddock-s60",
+         "the simulated machine is removed", "--variant engine")  # fmt: skip
+    assert "engine (container" not in run("lab", "list").stdout
+
+
 def test_without_consent_nothing_is_begun_and_the_machine_goes() -> None:
     ends(rehearse("s60"), 2, "--yes", "the simulated machine is removed")
     assert "rehearsal" not in run("lab", "list").stdout
@@ -144,7 +154,7 @@ def test_without_consent_nothing_is_begun_and_the_machine_goes() -> None:
         (("lab", "start"), 2, "up, list, reboot, down"),
         (("lab", "up", "--target", "s60", "--variant", "heathy"), 2, "nearest: healthy"),
         (("lab", "up"), 2, "ascend910b, s60"),
-        (("lab", "reboot", "--target", "s60", "--variant", "healthy"), 2, "only a bare one"),
+        (("lab", "reboot", "--target", "s60", "--variant", "healthy"), 2, "only bare and engine"),
     ],
 )
 def test_bad_input(words: tuple[str, ...], status: int, said: str) -> None:

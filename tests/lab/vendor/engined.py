@@ -36,20 +36,37 @@ ask='from urllib.request import urlopen as ask; ask("http://127.0.0.1:5000/v2/")
 for _ in $(seq 100); do python3 -c "$ask" 2>/dev/null && break; sleep 0.1; done
 python3 -c "$ask" || {{ cat /var/log/registry.log >&2; exit 1; }}
 {SERVE}"""
-# A container sees the kernel's sysfs, and asks the cards: here what the machine has of both.
+# A container sees the kernel's sysfs, and asks the cards: here what the machine has of both. A
+# privileged one gets each node and each right that the machine has; it cannot give more.
 _RUNTIME = """#!/usr/bin/python3
 import json, os, sys
-if "create" in sys.argv:
-    path = sys.argv[sys.argv.index("--bundle") + 1] + "/config.json"
-    with open(path) as file:
-        spec = json.load(file)
+def limit(process):
+    for names in process.get("capabilities", {}).values():
+        names[:] = [name for name in names if name != "CAP_SYS_RESOURCE"]
+def container(spec):
     spec["mounts"] += [
         {"destination": part, "source": part, "type": "bind", "options": ["rbind", "ro"]}
         for part in ("/sys/bus/pci", "/sys/module", "/var/lib/lab")
     ]
+    limit(spec["process"])
+    rules, every = spec["linux"]["resources"]["devices"], {"allow": True, "access": "rwm"}
+    if every in rules:
+        rules[:] = [{"allow": False, "access": "rwm"}] + [
+            {**every, "type": one["type"], "major": one["major"], "minor": one["minor"]}
+            for one in spec["linux"]["devices"]
+        ]
+def change(path, function):
+    with open(path) as file:
+        value = json.load(file)
+    function(value)
     with open(path, "w") as file:
-        json.dump(spec, file)
-os.execvp("runc", ["runc", *sys.argv[1:]])
+        json.dump(value, file)
+words = sys.argv[1:]
+if "create" in words:
+    change(words[words.index("--bundle") + 1] + "/config.json", container)
+elif "exec" in words:
+    change(words[words.index("--process") + 1], limit)
+os.execvp("runc", ["runc", *words])
 """
 _SETUP = f"""
 cat >/usr/local/bin/lab-runc <<'END'
