@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from provision.digest import sha256
 from provision.distributions import installed, normal, wheel_name
 from provision.stack import Step
 from provision.steps.base import Context, Kind, Lack
@@ -13,7 +12,7 @@ from provision.steps.built import order
 from provision.steps.install import in_the_way
 from provision.steps.packages import recorded
 from provision.steps.vendor import missing, notes, path, row
-from provision.vendor import deps
+from provision.vendor import deps, look
 from provision.vendor.shown import shown
 from provision.wheels import recipe
 from provision.words import text
@@ -32,7 +31,7 @@ class Given(Kind):
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The wheel with its digest, and the environment's interpreter."""
         file = path(row(step, context), context)
-        digest = sha256(file) if file.is_file() else ""
+        digest = look.digest(file) if look.is_readable(file) else ""
         return {"python": context.site.python, "file": file, "folder": file.parent,
                 "name": file.name, "sha256": digest, "trusted": context.site.trusted}  # fmt: skip
 

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.site import Site
+from provision.vendor.look import digest
 from provision.vendor.rows import Package
 from provision.vendor.unpacked import seal
 
@@ -45,9 +45,9 @@ def checked(
     `published` are the digests of files and archives that the vendor tells, by name.
 
     Raises PaddockError `package-damaged` where the vendor publishes another, `package-changed`
-    where another was used before.
+    where another was used before, `package-unreadable`.
     """
-    actual, known = sha256(path), published or {}
+    actual, known = digest(path), published or {}
     if _archive_of(path, site) in known.values():
         return actual, True
     told = package.sha256.get(path.name) or known.get(path.name)

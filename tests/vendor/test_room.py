@@ -54,8 +54,9 @@ def disks(monkeypatch: pytest.MonkeyPatch) -> Disks:
 
 
 def sparse(file: Path, size: int) -> None:
-    """A file of that size that takes no room."""
+    """An installer of that size that takes no room."""
     with file.open("wb") as stream:
+        stream.write(b"#!/bin/sh\n")
         stream.truncate(size)
 
 
