@@ -15,6 +15,7 @@ from typing import IO
 
 from provision.network import hide_secrets
 from provision.orphans import MARK, end_orphans
+from provision.stream import settled
 
 TAIL = 20
 
@@ -114,10 +115,10 @@ def _copy(
     tail: collections.deque[str] = collections.deque(maxlen=TAIL)
     with log.open("w", encoding="utf-8") as file:
         for raw in _output(process):
-            line = hide_secrets(raw.rstrip())
-            file.write(line + "\n")
+            file.write(hide_secrets(raw.rstrip()) + "\n")
             file.flush()
-            tail.append(line)
+            if line := hide_secrets(settled(raw)):
+                tail.append(line)
             listen(line)
     return tuple(tail)
 

@@ -9,10 +9,16 @@ import contextlib
 import errno
 import json
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Final, TextIO
+
+# ECMA-48: what colours a terminal, moves its cursor, or names its window.
+_CODES: Final = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
+)
 
 
 class Painted(str):
@@ -45,6 +51,24 @@ def _shown(sign: str) -> str:
     if sign.isprintable() or sign == "\t" or unicodedata.category(sign) == "Zs":
         return sign
     return "\N{REPLACEMENT CHARACTER}"
+
+
+def settled(line: str) -> str:
+    """What a terminal shows of a program's line in the end, without colours.
+
+    Progress that is written over itself leaves its last state, and what is no text leaves nothing.
+    """
+    if line.isprintable() and "\N{REPLACEMENT CHARACTER}" not in line:
+        return line.rstrip()
+    shown: list[str] = []
+    at = 0
+    for sign in _CODES.sub("", line):
+        if sign in "\b\r":
+            at = max(at - 1, 0) if sign == "\b" else 0
+        elif _shown(sign) != "\N{REPLACEMENT CHARACTER}":
+            shown[at : at + 1] = sign
+            at += 1
+    return "".join(shown).rstrip()
 
 
 def say(stream: TextIO | None, line: str) -> None:

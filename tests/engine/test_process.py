@@ -14,6 +14,7 @@ import pytest
 from provision.network import hide_secrets
 from provision.orphans import MARK, end_orphans
 from provision.process import TAIL, Outcome, Processes, Stopped
+from provision.stream import settled
 
 Run = Callable[..., Outcome]
 
@@ -46,6 +47,25 @@ def test_the_log_has_everything_and_the_tail_the_end(run: Run, tmp_path: Path) -
 def test_output_that_is_no_text_is_no_error(run: Run, tmp_path: Path) -> None:
     assert run(r"printf 'a\377\000b\n'; echo err >&2").status == 0
     assert "err" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+def test_the_tail_is_what_a_terminal_would_show(run: Run, tmp_path: Path) -> None:
+    """As makeself tells its progress; the log keeps all that came."""
+    outcome = run(
+        r"printf 'Verifying...   0%%  \b\b\b\b\b\b\b  32%%  \b\b\b\b\b\b\b 100%%   done\n'"
+        r"; printf '\377\376\033[31mred\033[0m\a\n\001\002\n'; printf '\033]0;title\007named\n'"
+    )
+    assert outcome.tail == ("Verifying... 100%   done", "red", "named")
+    assert "32%" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [("ab\rc", "cb"), ("\b\bx", "x"), ("中\b文", "文"), ("a\tb", "a\tb"), ("\x1b[2Kab", "ab"),
+     ("\N{REPLACEMENT CHARACTER}", ""), ("\x1b", "")],
+)  # fmt: skip
+def test_what_is_written_over_is_gone(line: str, shown: str) -> None:
+    assert settled(line) == shown
 
 
 def test_a_failing_command_or_an_unset_name_ends_the_script(run: Run) -> None:
