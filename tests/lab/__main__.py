@@ -81,6 +81,8 @@ ACTIONS: dict[str, Callable[[str, str], int]] = {
     "down": down,
 }
 
+LACKS = (pytest.skip.Exception, pytest.fail.Exception)
+
 
 def main(action: str, target: str, *more: str) -> int:
     """Carry an action out. What it lacks, and what fails in it, becomes sentences and a status."""
@@ -96,9 +98,7 @@ def main(action: str, target: str, *more: str) -> int:
         return report(error, json=json)
     except KeyboardInterrupt:
         return report(PaddockError("interrupted"), json=json)
-    except (pytest.skip.Exception, pytest.fail.Exception) as lack:
-        return report(PaddockError("lab-needs", reason=lack.msg), json=json)
-    except (RuntimeError, subprocess.CalledProcessError) as failure:
+    except (*LACKS, RuntimeError, subprocess.CalledProcessError) as failure:
         details = tuple(str(failure).splitlines()[-20:])
         return report(PaddockError("lab-failed", details), json=json)
 

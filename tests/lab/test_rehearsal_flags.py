@@ -102,3 +102,15 @@ def test_a_machine_is_removed_without_what_makes_one(
     assert main("down", "s60", "") == 4
     said = capfd.readouterr().err
     assert "apt-get install docker.io\n" in said
+
+
+@pytest.mark.parametrize("away", [pytest.skip.Exception, pytest.fail.Exception, RuntimeError])
+def test_what_fails_on_the_way_is_told_with_its_own_words(
+    away: type[BaseException], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**_: bool) -> None:
+        raise away("the archive cannot be reached")
+
+    monkeypatch.setattr("tests.lab.ready.check", fail)
+    assert main("up", "s60", "") == 4
+    assert "| the archive cannot be reached\n" in capfd.readouterr().err
