@@ -19,11 +19,12 @@ _ERROR = re.compile(
     r"|^\w*(?:Error|Exception): |symbol lookup error|cannot find -l)"
 )
 _WARNING = re.compile(r"\bwarning: ")
-# What gcc says of a compiler that the kernel has killed, and what the tools say of memory.
+# What gcc says of a compiler that the kernel has killed, and what the tools say of memory, each in
+# its usual place: code and paths may have the same words. A full TLS block is another matter.
 _MEMORY = re.compile(
     r"Killed signal terminated program|internal compiler error: Killed|virtual memory exhausted"
-    r"|[Cc]annot allocate memory|out of memory|std::bad_alloc|\bld terminated with signal 9"
-    r"|code 137\b"
+    r"|[Cc]annot allocate memory(?! in static TLS)|(?:^|: )out of memory\b"
+    r"|(?:instance of '|what\(\):\s+)std::bad_alloc|\bld terminated with signal 9|code 137\b|^g?make.*\] (?:Error 137|Killed)$"
 )
 _SHOWN = 12  # lines of the first error
 

@@ -77,12 +77,32 @@ def test_a_compile_tells_how_far_it_is_its_warnings_and_the_first_error() -> Non
         "cc1plus: out of memory allocating 65536 bytes after a total of 123 bytes",
         "virtual memory exhausted: Cannot allocate memory",
         "collect2: fatal error: ld terminated with signal 9 [Killed]",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "LLVM ERROR: out of memory",
+        "gmake[2]: *** [CMakeFiles/x.dir/build.make:76: one.cc.o] Error 137",
+        "make: *** [Makefile:3: one.o] Killed",
     ],
 )
 def test_memory_that_ran_out_is_known_by_what_tools_say(line: str) -> None:
     watch = Watch(lambda _: None)
     watch.line(line)
     assert watch.is_memory
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ImportError: libgomp.so.1: cannot allocate memory in static TLS block",
+        '   12 |   PADDLE_THROW("out of memory");',
+        "   13 | catch (const std::bad_alloc& error) {",
+        "[3/9] Building CXX object runtime/out of memory.cc.o",
+        "gmake[2]: *** [CMakeFiles/x.dir/build.make:76: one.cc.o] Error 1",
+    ],
+)
+def test_other_words_of_memory_are_not_taken_for_it(line: str) -> None:
+    watch = Watch(lambda _: None)
+    watch.line(line)
+    assert not watch.is_memory
 
 
 def test_files_whose_names_speak_of_errors_are_none() -> None:
