@@ -79,12 +79,13 @@ def usual(order: Order) -> str:
     ref = order.ref or known.ref
     releases = [order.paddle, *(one for pair in known.pairs if pair.ref == ref
                                 for one in pair.paddle)]  # fmt: skip
-    bases = stack.image.bases if stack and stack.image else {}
+    image = stack.image if stack else None
     usual = [stack.default_release] if stack else []
-    base = next((bases[one] for one in (*releases, *usual) if one in bases), None)
-    if not base:
+    named = [image.base(one, os.uname().machine) for one in (*releases, *usual)
+             if image and one in image.bases]  # fmt: skip
+    if not any(named):
         raise PaddockError("flag-needs", one="--in container", other="--image NAME")
-    return base.replace("{machine}", os.uname().machine)
+    return next(filter(None, named))
 
 
 def _run(

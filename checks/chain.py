@@ -13,13 +13,13 @@ from provision.console import consent, show
 from provision.errors import PaddockError
 from provision.fetching import fetched
 from provision.journal import Journal
+from provision.lock import unlocked
 from provision.network import hidden
 from provision.plan import HOLDS, Planned, Wish, host_changes, plan
 from provision.progress import Progress, progress
 from provision.show import summary
 from provision.steps.base import Context, Lack
 from provision.vendor import kept, licences
-from provision.words import text
 
 if TYPE_CHECKING:
     from checks.smoke.run import SmokeReport
@@ -153,11 +153,11 @@ def _told_later(planned: Sequence[Planned], runner: Runner, options: engine.Opti
         raise runner.postponed[0]
     for one in planned:
         if one.lack:
-            release = runner.context.stack.releases[runner.context.release]
-            known = tuple(text(f"defect.{name}") for name in release.defects)
-            raise _lacking(one.name, one.lack, known)
+            known = unlocked(runner.context.stack, runner.context.release)
+            own = known if one.lack.code == "stack-part" else None
+            raise own or _lacking(one.name, one.lack)
 
 
-def _lacking(name: str, lack: Lack, details: tuple[str, ...] = ()) -> PaddockError:
+def _lacking(name: str, lack: Lack) -> PaddockError:
     """The error for a step that cannot run."""
-    return PaddockError(lack.code, details, step=name, remedy=lack.remedy, file=lack.remedy)
+    return PaddockError(lack.code, step=name, remedy=lack.remedy, file=lack.remedy)

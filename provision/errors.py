@@ -95,6 +95,8 @@ STATUS: Final[dict[str, int]] = {
     "no-python": MACHINE,
     "no-pip": MACHINE,
     "disk-full": MACHINE,
+    "system-full": MACHINE,
+    "system-closed": MACHINE,
     "output-failed": MACHINE,
     "no-room": MACHINE,
     "no-headers": MACHINE,

@@ -16,11 +16,20 @@ from pathlib import Path
 from provision.errors import PaddockError
 from provision.stack import Layer, Stack
 from provision.tools import uv
+from provision.words import text
 
 
 def lock_file(folder: Path, release: str, layer: Layer) -> Path:
     """Where the lock of one layer stands, given the target's folder."""
     return folder / "locks" / release / f"{layer}.txt"
+
+
+def unlocked(stack: Stack, release: str) -> PaddockError | None:
+    """What to tell where a lock is missing and the release knows why; None where it does not."""
+    if not (why := stack.releases[release].unlocked):
+        return None
+    reason = text(f"defect.{why}")
+    return PaddockError("no-lock", release=release, target=stack.target, reason=reason)
 
 
 def digest(folder: Path, release: str) -> str:
@@ -45,8 +54,8 @@ def write(folder: Path, stack: Stack, release: str, variables: Mapping[str, str]
         for layer, requirements in layers.items():
             if not requirements:
                 continue
-            text = _compile(Path(scratch), pythons, requirements, whole, variables)
-            blocks = {name: block for name, block in _blocks(text) if name not in taken}
+            found = _compile(Path(scratch), pythons, requirements, whole, variables)
+            blocks = {name: block for name, block in _blocks(found) if name not in taken}
             taken |= blocks.keys()
             target = lock_file(folder, release, layer)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,10 +100,10 @@ def _marker(pythons: str) -> str:
     return " and ".join(["sys_platform == 'linux'", *bounds])
 
 
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
+def _blocks(lock: str) -> Iterator[tuple[str, str]]:
     """(name, lines) of each requirement: one line and its indented hashes, forks kept apart."""
     block: list[str] = []
-    for line in [*text.splitlines(keepends=True), ""]:
+    for line in [*lock.splitlines(keepends=True), ""]:
         if block and not line.startswith(" "):
             yield block[0].split(" \\")[0].strip(), "".join(block)
             block = []

@@ -43,12 +43,23 @@ def sources(planned: Iterable[Planned]) -> Iterator[str]:
 
 
 def commands(planned: Iterable[Planned]) -> Iterator[str]:
-    """The scripts of the steps that would run."""
+    """The scripts of the steps that would run, and of those that cannot yet, why not."""
     yield f"UV={quote(uv())}"
     for one in planned:
-        if one.state == "pending" or (one.lack and one.lack.later):
+        if one.state in ("pending", "blocked"):
             yield f"# --- {one.name}"
-            yield from one.script.rstrip().splitlines()
+            script = _script(one, planned)
+            why = text("commands.late") if one.late else one.reason
+            yield from script.rstrip().splitlines() or [f"# {text('commands.none', reason=why)}"]
+
+
+def _script(one: Planned, planned: Iterable[Planned]) -> str:
+    """The commands of a step; "" where what it lacks itself is still to fill them, as a digest is.
+
+    One that only waits for another step has them.
+    """
+    waits = one.lack is not None and one.lack.remedy in {other.name for other in planned}
+    return "" if one.late or (one.lack and not waits) else one.script
 
 
 def plan_json(context: Context, planned: list[Planned]) -> dict[str, object]:
@@ -60,7 +71,8 @@ def plan_json(context: Context, planned: list[Planned]) -> dict[str, object]:
         "environment": str(context.site.env),
         "steps": [
             {"name": one.name, "state": one.state, "reason": one.reason,
-             "changes_host": bool(one.kind.changes_host), "key": one.key, "commands": one.script}
+             "changes_host": bool(one.kind.changes_host), "key": one.key,
+             "commands": _script(one, planned)}
             for one in planned
         ],
     }  # fmt: skip

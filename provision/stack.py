@@ -46,7 +46,8 @@ class Release(Table, frozen=True):
 
     `pins` are versions of what no package index has, by name: "driver", "cann", "tops", "plugin".
     `tried` says where all of its steps, or for `lab` those of the host, have run; `defects` are
-    names of the sentences `defect.NAME`. `python` is narrower than the stack's where the wheels of
+    names of the sentences `defect.NAME`, and `unlocked` is that of the one that says why it has no
+    lock. `python` is narrower than the stack's where the wheels of
     the vendor are for fewer Pythons. `plugin_ref` is the tag or commit of the plugin's sources.
     """
 
@@ -59,6 +60,7 @@ class Release(Table, frozen=True):
     plugin_ref: Word = ""
     tried: Literal["no", "lab", "machine", "hardware"] = "no"
     defects: list[Name] = msgspec.field(default_factory=list)
+    unlocked: Name | None = None
 
 
 class Container(Table, frozen=True):
@@ -81,13 +83,14 @@ class Container(Table, frozen=True):
 class Image(Table, frozen=True):
     """What an image of the target is made from.
 
-    `bases` are the images to start from, by release, `{machine}` standing for the processor; what a
+    `bases` are the images to start from, by release, `{machine}` standing for the processor, or one
+    for each processor where their names differ in more; what a
     vendor needs below Paddle is in them, but not in those of `bare` nor, for all that is known, in
     another one: there the steps of `stack` are done too. `packages` are those of the system that
     the result needs. It runs as `user`; where that is None, as root, and `root` says why.
     """
 
-    bases: dict[str, Reference]
+    bases: dict[str, Reference | dict[Word, Reference]]
     source: str
     seen: str
     bare: dict[str, Reference] = msgspec.field(default_factory=dict)
@@ -95,6 +98,12 @@ class Image(Table, frozen=True):
     packages: list[Name] = msgspec.field(default_factory=list)
     user: Name | None = None
     root: str = ""
+
+    def base(self, release: str, machine: str) -> str:
+        """The image to start from on a processor; "" where none is known."""
+        known = self.bases.get(release) or self.bare.get(release, "")
+        known = known if isinstance(known, str) else known.get(machine, "")
+        return known.replace("{machine}", machine)
 
 
 class Step(Table, frozen=True):
@@ -113,6 +122,8 @@ class Step(Table, frozen=True):
     wheels: tuple[StepName, ...] = ()
     package: Name | None = None
     debs: tuple[Name, ...] = ()
+    told_by: Name | None = None
+    """The Debian package with the version of all of them, which the pin of `package` wants."""
     account: Word = ""
     modules: tuple[Word, ...] = ()
     upgrade_before: StepName | None = None
@@ -131,6 +142,8 @@ class Stack(Table, frozen=True):
     requirements: dict[Literal["build", "model"], list[Requirement]]
     releases: dict[Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9._-]+\Z")], Release]
     steps: list[Step]
+    default_because: Name | None = None
+    """Why that release: the sentence `default.NAME`."""
     container: Container | None = None
     image: Image | None = None
     machines: list[Word] = msgspec.field(default_factory=list)
@@ -228,6 +241,8 @@ def _unfit(step: Step, stack: Stack) -> Iterator[str]:
         return
     if step.kind == "vendor" and not stack.packages[names[0]].remove:
         yield f"`{names[0]}` has no `remove`: an undo could not remove it"
+    if step.told_by and not stack.packages[names[0]].pin:
+        yield f"`told_by` needs a `pin` of `{names[0]}`"
     if step.kind == "given":
         pin = stack.packages[names[0]].pin
         without = [name for name, one in stack.releases.items() if pin not in one.pins]

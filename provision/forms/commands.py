@@ -9,6 +9,7 @@ from typing import Any
 from provision.errors import PaddockError
 from provision.facts import pci
 from provision.forms.wanted import Wanted
+from provision.lock import unlocked
 from provision.render import embed
 from provision.stack import Step
 from provision.steps import KINDS
@@ -18,9 +19,10 @@ from provision.vendor.rows import Package, filled
 
 
 def complete(step: Step, wanted: Wanted) -> None:
-    """Nothing is installed without its hash. Raises PaddockError `stack-part` without a lock."""
+    """Nothing is installed without its hash. Raises PaddockError `no-lock` or `stack-part`."""
     if step.lock and not (lock := wanted.context.lock(step.lock)).is_file():
-        raise PaddockError("stack-part", step=step.name, file=lock)
+        known = unlocked(wanted.stack, wanted.release)
+        raise known or PaddockError("stack-part", step=step.name, file=lock)
 
 
 def commands(step: Step, wanted: Wanted) -> str:
@@ -47,7 +49,10 @@ def _looked_for(step: Step, wanted: Wanted) -> Mapping[str, object] | None:
             rows = [row for row in pci.catalogue().models if row.target == wanted.stack.target]
             return {"ids": [f"0x{row.vendor}:0x{row.device}" for row in rows]}
         case "toolchain" | "account" | "debs" | "loaded":
+            pin = wanted.stack.packages[step.package].pin if step.package else ""
+            version = deps.known(wanted.context).get(pin, "").partition("-")[0]
             return {"account": step.account, "debs": list(step.debs),
+                    "told_by": step.told_by or "", "version": version,
                     "modules": list(step.modules)}  # fmt: skip
     return None
 

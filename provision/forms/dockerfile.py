@@ -17,6 +17,8 @@ from provision.stack import Image, Step
 # has the cards.
 _INSIDE = ("venv", "packages", "wheel", "install", "given")
 _CACHES = ("/var/cache/uv", "/var/cache/pip")
+# With a digest of what is bound to a step as its value, that step is done anew where this changes.
+BOUND = "BOUND"
 # What a build may get in secret, as the shell passes it on to the tool.
 SECRETS = {
     "ca": "SSL_CERT_FILE=/run/secrets/ca",
@@ -41,6 +43,7 @@ def dockerfile(wanted: Wanted) -> str:
         "secrets": {name: SECRETS[name] for name in wanted.secrets},
         "command": wanted.command("dockerfile"),
         "system": image.packages, "given": given, "left": [step.name for step in left],
+        "bound": BOUND,
         "stack": _done(below, wanted, given) if below else [],
         "commands": [["--version"], *(_done([step], wanted, given) for step in inside
                                       if step not in below)],
@@ -78,11 +81,10 @@ def _plugins(env: Path, wanted: Wanted) -> Path | str:
 
 def base_of(wanted: Wanted) -> str:
     """The image to start from. Raises PaddockError `no-base`."""
-    image = _image(wanted)
-    known = image.bases.get(wanted.release) or image.bare.get(wanted.release, "")
+    known = _image(wanted).base(wanted.release, wanted.machine)
     if not (base := wanted.base or known):
         raise PaddockError("no-base", target=wanted.stack.target, release=wanted.release)
-    return base.replace("{machine}", wanted.machine)
+    return base
 
 
 def split(wanted: Wanted) -> tuple[list[Step], list[Step]]:

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from provision.stack import load, stack_file
 from tests.lab.test_ascend_install import ends, parts
-from tests.lab.vendor import enflame
+from tests.lab.vendor import deps, enflame
 from tests.lab.vendor.bare import DEPS, Bare, bare
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 STEPS = ("card", "system", "toolchain", "driver", "loaded", "tops")
 HOST = f"--target s60 --deps {DEPS} --only " + ",".join(f"host/{name}" for name in STEPS)
 OLD = f"{HOST} --release 3.0.0b0"
+VERSION = "dpkg-query -W -f '${Version}' topsruntime"
 STATES = "dpkg-query -W -f '${db:Status-Status} ' topsfactor tops-sdk eccl topsaten"
 
 
@@ -48,6 +50,30 @@ def test_the_archive_of_the_article_is_unpacked_and_used(box: Bare) -> None:
     ends(box.provision(f"{OLD} --yes"), 0)
     assert box.run(STATES).stdout.split() == ["installed"] * 4
     assert len(parts(box)) == 2
+
+
+def test_each_release_has_its_own_stack(box: Bare) -> None:
+    """From release to release; what is newer than the pin stays, and is told."""
+    releases = load(stack_file("s60")).releases
+    for name in ("3.0.0b0", "3.0.0", "3.3.0"):
+        deps.PACKAGES["s60"](box.deps, releases[name].pins)
+    ends(box.provision(f"{OLD} --yes"), 0)
+    assert box.run(VERSION).stdout == "1.0.5.1"
+    ends(box.provision(f"{HOST} --dry-run"), 0, "topsruntime 1.0.5.1 < 1.2.0.301")
+    for name, driver, tops in (
+        ("3.0.0", "1.2.0.301", "1.2.0.301"),
+        ("3.3.0", "1.5.0.5", "1.5.0.601"),
+    ):
+        ends(box.provision(f"{HOST} --release {name} --yes"), 4, "host/tops", "reboot")
+        assert box.run(VERSION).stdout == tops
+        box.reboot()
+        ends(box.provision(f"{HOST} --release {name} --yes"), 0)
+        assert box.run("cat /sys/module/enflame/version").stdout == f"{driver}\n"
+    ends(box.provision(f"{HOST} --release 3.3.0"), 0, "nothing to do")
+    ends(box.provision(f"{HOST} --dry-run"), 0, "1.5.0.601 is there, not the pinned one")
+    assert len(parts(box)) == 6
+    ends(box.run("./paddock provision --target s60 --undo --yes", 120), 0, "host/tops host/driver")
+    assert "installed" not in box.run(f"{STATES} 2>/dev/null").stdout.replace("not-installed", "")
 
 
 def test_packages_come_from_a_server(box: Bare) -> None:

@@ -226,14 +226,14 @@ def test_a_torn_note_of_what_was_agreed_counts_as_none(make: Make) -> None:
 
 
 def test_without_a_lock_the_release_says_why(make: Make) -> None:
-    """`targets` has the sentence; here it stands above the error."""
+    """`targets` has the sentence; here it is the cause."""
     context = make(release="3.0.0b0")
     waiting = [one for one in planned(context).values() if one.step.lock]
     runner = SimpleNamespace(context=context, postponed=[])
     with pytest.raises(PaddockError) as caught:
         chain._told_later(waiting, runner, Options("ascend910b"))  # type: ignore[arg-type]
-    assert caught.value.code == "stack-part"
-    assert "not on PyPI" in caught.value.details[0]
+    assert caught.value.code == "no-lock"
+    assert "not on PyPI" in caught.value.part("cause")
 
 
 @pytest.fixture

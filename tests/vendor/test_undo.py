@@ -118,9 +118,12 @@ def test_of_debian_packages_only_the_new_ones_are_purged(
 ) -> None:
     context = make("s60", OLD)
     step = next(step for step in context.stack.steps if step.kind == "debs")
-    monkeypatch.setattr(debs, "_absent", lambda step: ["eccl", "topsaten"])
-    assert Debs().values(step, context)["removal"] == "dpkg --purge eccl topsaten"
-    monkeypatch.setattr(debs, "_absent", lambda step: [])
+    there = dict.fromkeys((*step.debs, "topsruntime"), "1.0.5.1")
+    some = {name: there[name] for name in ("topsfactor", "tops-sdk")}
+    monkeypatch.setattr(debs, "_there", lambda step: some)
+    removal = Debs().values(step, context)["removal"]
+    assert removal == "dpkg --purge eccl topsaten topsruntime"
+    monkeypatch.setattr(debs, "_there", lambda step: there)
     assert Debs().values(step, context)["removal"] == ""
 
 

@@ -32,8 +32,9 @@ ldconfig
 """
 # name: (version, what it depends on, library, its functions)
 PACKAGES = {
+    "topsruntime": ("1.5.0.601", "", "opt/tops/lib/libtopsrt.so", ["topsInit"]),
     "topsfactor": ("1.5.0.601-1", "", "opt/tops/lib/libtopsfactor.so", ["topsFactorInit"]),
-    "tops-sdk": ("1.5.0.601-1", "topsfactor", "opt/tops/lib/libtopsrt.so", ["topsInit"]),
+    "tops-sdk": ("1.5.0.601-1", "topsfactor, topsruntime", "usr/lib/libdtu_sdk.so", ["dtuInit"]),
     "eccl": ("1.5.0.601-1", "tops-sdk", "usr/lib/libeccl.so", ["ecclCommInitRank"]),
     "topsaten": ("1.5.0.601-1", "tops-sdk", "usr/lib/libtopsaten.so", ["topsatenInit"]),
     "enflame-container-toolkit": ("2.0.48", "", "usr/lib/libenflame-container.so", ["run"]),

@@ -17,14 +17,13 @@ def _ascend(folder: Path, pins: Pins) -> None:
 
 
 def _enflame(folder: Path, pins: Pins) -> None:
-    """A release without a driver of its own takes that of its stack."""
     if "platform" in pins:
-        enflame.platform(folder)
+        enflame.platform(folder, pins["platform"])
     else:
-        enflame.rider(folder, pins["topsrider"], pins.get("driver", pins["tops"]))
+        enflame.rider(folder, pins["topsrider"], pins["driver"], pins["tops"])
 
 
-_PACKAGES: dict[str, Callable[[Path, Pins], None]] = {"ascend910b": _ascend, "s60": _enflame}
+PACKAGES: dict[str, Callable[[Path, Pins], None]] = {"ascend910b": _ascend, "s60": _enflame}
 
 
 def fill(vendor: str, folder: Path, release: str = "") -> None:
@@ -38,9 +37,9 @@ def fill(vendor: str, folder: Path, release: str = "") -> None:
     mark, pins = folder / f".{name}", stack.releases[name].pins
     if mark.exists():
         return
-    _PACKAGES[vendor](folder, pins)
-    if paddle := stand_in.paddle(stack.releases[name]):
-        shutil.copy(stand_in.wheel(vendor, pins["plugin"], paddle), folder)
+    PACKAGES[vendor](folder, pins)
+    if wheel := stand_in.wheel(vendor, name):
+        shutil.copy(wheel, folder)
     else:
         wheels.plugin(folder, stack.device, pins["plugin"])
     mark.touch()

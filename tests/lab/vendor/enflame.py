@@ -17,6 +17,8 @@ from tests.lab.vendor.run_file import make
 
 RIDER, DRIVER = "3.2.109", "1.2.0.301"
 PLATFORM = "1.0.5.1-2c3111"
+RUNTIME = "topsruntime"  # numbered as TopsPlatform is; it comes with the installer
+# No source tells how these are numbered in each release: here as TopsPlatform, too.
 DEBS = ("topsfactor", "tops-sdk", "eccl", "topsaten")
 _INSTALL = """\
 #!/bin/bash
@@ -46,7 +48,7 @@ if [ $part = driver ]; then
     ln -sf $(ls -d /usr/local/efsmi/*/efsmi | tail -n 1) /usr/sbin/efsmi
     sed -i 's/"tool": "[^"]*/"tool": "VERSION/' $lab/state.json
     [ ! -e $lab/needs-reboot ] || echo enflame > $lab/at-boot
-elif [ -d debs ]; then
+else
     say "[1/1] Install TopsPlatform Package"
     dpkg -i debs/*.deb || fail "dpkg"
 fi
@@ -54,24 +56,26 @@ say "Install Finished. 1 installed.  100%   MD5 checksums are OK.  100%"
 """
 
 
-def rider(folder: Path, version: str = RIDER, driver: str = DRIVER) -> Path:
-    """TopsRider with the driver and the whole stack."""
-    return _installer(folder / f"TopsRider_i3x_{version}_deb_amd64.run", driver, DEBS)
+def rider(folder: Path, version: str = RIDER, driver: str = DRIVER, tops: str = DRIVER) -> Path:
+    """TopsRider with the driver and the whole stack; `tops` is the TopsPlatform in it."""
+    file = folder / f"TopsRider_i3x_{version}_deb_amd64.run"
+    return _installer(file, driver, tops, (RUNTIME, *DEBS))
 
 
-def platform(folder: Path) -> Path:
+def platform(folder: Path, version: str = PLATFORM) -> Path:
     """TopsPlatform.tar.gz of the article: an installer, and debs beside it."""
+    number = version.partition("-")[0]
     with tempfile.TemporaryDirectory() as scratch:
         inner = Path(scratch, "TopsPlatform")
-        _installer(inner / f"TopsPlatform_{PLATFORM}_deb_amd64.run", "1.0.5.1", ())
-        _debs(inner)
+        _installer(inner / f"TopsPlatform_{version}_deb_amd64.run", number, number, (RUNTIME,))
+        _debs(inner, number, DEBS)
         file = folder / "TopsPlatform.tar.gz"
         pack = ["tar", "-c", "-z", "-f", str(file), "-C", scratch, "TopsPlatform"]
         subprocess.run(pack, check=True)
     return file
 
 
-def _installer(file: Path, driver: str, debs: tuple[str, ...]) -> Path:
+def _installer(file: Path, driver: str, tops: str, debs: tuple[str, ...]) -> Path:
     def fill(source: Path) -> None:
         tool = source / f"payload/usr/local/efsmi/efsmi-{driver}/efsmi"
         tool.parent.mkdir(parents=True)
@@ -82,16 +86,15 @@ def _installer(file: Path, driver: str, debs: tuple[str, ...]) -> Path:
         (source / "payload/usr/lib/libefml.so").symlink_to(link)
         kernel = os.uname().release
         module(source / f"payload/lib/modules/{kernel}/updates/enflame.ko", kernel, driver)
-        if debs:
-            _debs(source / "debs")
+        _debs(source / "debs", tops, debs)
         (source / "install.sh").write_text(_INSTALL.replace("VERSION", driver))
 
     return make(file, "ENFLAME TOPSRIDER PACKAGE", fill)
 
 
-def _debs(folder: Path) -> None:
+def _debs(folder: Path, tops: str, names: tuple[str, ...]) -> None:
     """Real packages, under the names that dpkg gives to files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in DEBS:
-        version = enflame.PACKAGES[name][0]
-        enflame.package(folder / f"{name}_{version}_amd64.deb", name)
+    for name in names:
+        version = tops if name == RUNTIME else f"{tops}-1"
+        enflame.package(folder / f"{name}_{version}_amd64.deb", name, version)

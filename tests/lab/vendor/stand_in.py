@@ -7,6 +7,7 @@ wheel has. Its metadata and the loaded library say what it is.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import tempfile
@@ -14,8 +15,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from provision.lock import lock_file
 from provision.paths import IMAGES, ROOT
-from provision.stack import Release, load
+from provision.stack import Stack, load
 from tests.conftest import shared_home
 from tests.lab.boxes.box import checkout_mount
 from tests.lab.machine import cache_mount, running
@@ -23,35 +25,38 @@ from tests.lab.vendor.bare import bare_image
 
 TYPES = {"ascend910b": "npu", "s60": "gcu"}
 _SOURCE = IMAGES / "loopback"
+# The vendor's Paddle, in the stack of the loopback target: by the vendor's own lock.
+_RELEASE = """
+[releases.stand-in]
+python = "{python}"
+framework = {framework}
+paddlenlp = []
+source = "the release of the vendor's target"
+seen = "now"
+"""
 _STEPS = "host/toolchain,env/python,env/build-tools,framework/paddle,plugin/build"
 _BUILD = f"""
 set -e
-for device in {" ".join(TYPES.values())}; do
-    stack=/srv/stand-in/$device/stack.toml
-    ./paddock provision --stack $stack --release "$release" --yes --only {_STEPS}
-    cp /root/.local/share/paddock/wheels/loopback/plugin/build/*.whl /srv/out
-done
+stack=/srv/stand-in/sources/stack.toml
+./paddock provision --stack $stack --release stand-in --yes --only {_STEPS}
+cp /root/.local/share/paddock/wheels/loopback/plugin/build/*.whl /srv/out
 """
 
 
-def paddle(release: Release) -> str:
-    """The release of the loopback target with the same Paddle; "" where there is no lock for it."""
-    pins = {one for one in release.framework if one.startswith("paddlepaddle==")}
-    ours = load(_SOURCE / "stack.toml").releases
-    return next((name for name, one in ours.items() if pins & {*one.framework}), "")
-
-
-def wheel(vendor: str, version: str, release: str) -> Path:
-    """The stand-in for a vendor's plugin of a version, for a release of the loopback target.
+def wheel(vendor: str, release: str) -> Path | None:
+    """The stand-in for the plugin of a vendor's release; None where there is no lock of its Paddle.
 
     Built where this machine has none of these sources.
     """
-    image = bare_image()
-    kept = shared_home("stand-in") / _digest(image, version, release)
+    lock = lock_file(IMAGES / vendor, release, "framework")
+    if not lock.is_file():
+        return None
+    image, stack = bare_image(), load(IMAGES / vendor / "stack.toml")
+    kept = shared_home("stand-in") / _digest(image, vendor, release, lock.read_text())
     with FileLock(kept.with_suffix(".lock")):
         if not kept.is_dir():
-            _build(image, kept, version, release)
-    return next(kept.glob(f"paddle_custom_{TYPES[vendor]}-{version}-*.whl"))
+            _build(image, kept, stack, release)
+    return next(kept.glob("*.whl"))
 
 
 def _digest(*more: str) -> str:
@@ -63,23 +68,33 @@ def _digest(*more: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def _build(image: str, kept: Path, version: str, release: str) -> None:
-    """Build all of them on one machine, so that Paddle is installed once."""
+def _build(image: str, kept: Path, stack: Stack, release: str) -> None:
     with tempfile.TemporaryDirectory(prefix="paddock-lab-") as scratch:
         sources, out = Path(scratch, "sources"), Path(scratch, "out")
         out.mkdir()
-        for device in TYPES.values():
-            shutil.copytree(_SOURCE, sources / device)
-            _rename(sources / device / "plugin", device, version)
-        places = {sources: "/srv/stand-in", out: "/srv/out"}
+        _write(sources, stack, release)
+        places = {sources: "/srv/stand-in/sources", out: "/srv/out"}
         mounts = [f"--mount=type=bind,source={here},target={there}"
                   for here, there in places.items()]  # fmt: skip
         options = [*mounts, *checkout_mount(ROOT, "readonly"), *cache_mount()]
         with running(image, *options) as machine:
-            done = machine.run(_BUILD, timeout=900, release=release)
+            done = machine.run(_BUILD, timeout=900)
             if done.returncode:
                 raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
         shutil.copytree(out, kept)
+
+
+def _write(sources: Path, stack: Stack, release: str) -> None:
+    """The target `loopback` with a release that has the vendor's Paddle, as the vendor's plugin."""
+    shutil.copytree(_SOURCE, sources)
+    ours, chosen = load(_SOURCE / "stack.toml"), stack.releases[release]
+    with (sources / "stack.toml").open("a", encoding="utf-8") as file:
+        framework = json.dumps(chosen.framework)
+        file.write(_RELEASE.format(python=stack.pythons(release), framework=framework))
+    lock = lock_file(sources, "stand-in", "framework")
+    shutil.copytree(lock_file(_SOURCE, ours.default_release, "framework").parent, lock.parent)
+    shutil.copy(lock_file(IMAGES / stack.target, release, "framework"), lock)
+    _rename(sources / "plugin", TYPES[stack.target], chosen.pins["plugin"])
 
 
 def _rename(plugin: Path, device: str, version: str) -> None:
