@@ -91,7 +91,7 @@ def _needs(context: Context, pending: list[Planned]) -> Iterator[Need]:
         # An installer unpacks itself there, into more than it is; then the next one does.
         yield Need(Path(tempfile.gettempdir()), largest)
     for path, row in given.items():
-        yield Need(Path("/", *Path(row.shows or "/usr").parts[1:3]), _size(path))
+        yield Need(Path(next(iter(row.writes), "/usr")), _size(path))
     archives = {found.archive for one in pending for _, found in _found(one, context)}
     yield from (Need(context.site.unpacked, _size(one)) for one in archives if one)
     yield from _environment(context, pending)
@@ -102,7 +102,7 @@ def _environment(context: Context, pending: list[Planned]) -> Iterator[Need]:
 
     On one disk, uv links the files of the environment to those of its cache.
     """
-    known, cache = catalogue().distributions, _cache()
+    known, cache = catalogue().distributions, uv_cache()
     linked = os.environ.get("UV_LINK_MODE", "hardlink") == "hardlink"
     one_disk = disk.room("", cache).device == disk.room("", context.site.env).device
     for name, version in _distributions(context, pending).items():
@@ -130,7 +130,7 @@ def _found(one: Planned, context: Context) -> Iterator[tuple[Package, deps.Found
         yield from ((row, found) for row in rows if (found := deps.find(row, context)))
 
 
-def _cache() -> Path:
+def uv_cache() -> Path:
     """uv's cache, where `Settings.variables` puts it."""
     return Path(os.environ.get("UV_CACHE_DIR") or cache_dir() / "uv")
 

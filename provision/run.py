@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from provision.blame import placed
 from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
@@ -142,10 +143,10 @@ class Runner:
     def _verified(self, one: Planned, outcome: Outcome, log: Path) -> list[Witness]:
         """What shows that the step holds: an installer's exit status alone is not believed."""
         if outcome.status:
-            raise one.kind.failure(one.step, self.context) or PaddockError(
+            raise one.kind.failure(one.step, self.context) or placed(PaddockError(
                 classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
                 log=log, path=self.context.site.env, remedy=remedy(),
-            )  # fmt: skip
+            ), one.step, self.context)  # fmt: skip
         try:
             return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]
         except NotSo as missing:

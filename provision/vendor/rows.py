@@ -30,8 +30,9 @@ class Package(Table, frozen=True):
     and its arguments, or the flags with which the package itself does. `reboot` is a pattern of
     what the installer prints where the machine has to start anew; with `headers` it builds its
     modules for a kernel for which it brings none, from the headers of that; `sourced` is a script
-    that has to be sourced before it runs; `limit` is when it counts as hung, in seconds. `sha256`
-    has the digests that are published, by file name.
+    that has to be sourced before it runs; `limit` is when it counts as hung, in seconds. `writes`
+    are the places of the system to which it writes, that of its bulk first. `sha256` has the
+    digests that are published, by file name.
     """
 
     files: list[FileName]
@@ -52,6 +53,7 @@ class Package(Table, frozen=True):
     reboot: str = ""
     headers: bool = False
     sourced: Place | None = None
+    writes: list[Place] = msgspec.field(default_factory=lambda: ["/usr"])
     limit: Annotated[int, msgspec.Meta(ge=1)] = 1800
     sha256: dict[FileName, Sha256] = msgspec.field(default_factory=dict)
 

@@ -68,7 +68,7 @@ def test_what_lies_in_the_packages_decides(make: Make, disks: Disks, tmp_path: P
     for name, size in ((DRIVER, 300 * MIB), (TOOLKIT, 900 * MIB)):
         sparse(tmp_path / "deps" / name, size)
     steps = plan(context)
-    (after,) = [one for one in room.places(context, steps) if str(one.path) == "/usr/local"]
+    (after,) = [one for one in room.places(context, steps) if str(one.path) == "/usr/local/Ascend"]
     assert after.bytes == 1200 * MIB
     root = room.places(context, steps)[0]
     assert root.bytes - sum(before.values()) == 900 * MIB
@@ -86,10 +86,13 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_short(
         room.check(context, steps)
     assert (raised.value.code, raised.value.status) == ("no-room", 4)
     (line,) = raised.value.details
-    told = "room /usr/local: 300 MiB at the least, 100 MiB free: 200 MiB short"
+    told = "room /usr/local/Ascend: 300 MiB at the least, 100 MiB free: 200 MiB short"
     assert line.split() == told.split()
     disks(_=99 * GIB, _usr=300 * MIB)
     room.check(context, steps)
+    disks(_=99 * GIB, _usr=99 * GIB, _usr_local_Ascend=100 * MIB)  # a disk of its own
+    with pytest.raises(PaddockError):
+        room.check(context, steps)
 
 
 def test_the_cache_and_the_environment_share_files_on_one_disk(
