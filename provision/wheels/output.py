@@ -24,7 +24,8 @@ _WARNING = re.compile(r"\bwarning: ")
 _MEMORY = re.compile(
     r"Killed signal terminated program|internal compiler error: Killed|virtual memory exhausted"
     r"|[Cc]annot allocate memory(?! in static TLS)|(?:^|: )out of memory\b"
-    r"|(?:instance of '|what\(\):\s+)std::bad_alloc|\bld terminated with signal 9|code 137\b|^g?make.*\] (?:Error 137|Killed)$"
+    r"|(?:instance of '|what\(\):\s+)std::bad_alloc|\bld terminated with signal 9|code 137\b"
+    r"|^g?make.*\] (?:Error 137|Killed)$"
 )
 _SHOWN = 12  # lines of the first error
 
