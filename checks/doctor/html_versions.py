@@ -69,8 +69,9 @@ def _found(facts: Facts, name: str) -> tuple[str | None, str]:
         tool = ascend.in_force(ascend.toolkits(outputs), folders)
         return (tool.version, tool.output.source) if tool else (None, "")
     if name == "tops":
-        packages = enflame.packages(outputs, ("tops-sdk",))
-        return (packages[0][0].version, packages[0][1].source) if packages else (None, "")
+        told_by = [step.told_by for step in facts.stack.steps if step.told_by]
+        tops = enflame.packages(outputs, told_by)
+        return (enflame.release_of(tops[0][0]), tops[0][1].source) if tops else (None, "")
     there = facts.environment if isinstance(facts.environment, Environment) else None
     if name == "plugin" and there:
         return there.packages.get(f"paddle-custom-{facts.device}"), there.site_packages

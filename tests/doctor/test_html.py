@@ -208,6 +208,19 @@ def test_the_module_tells_the_driver_of_enflame_cards(healthy: Facts) -> None:
     assert rows["driver"].found and rows["driver"].where == "efsmi" and rows["tops"].found is None
 
 
+@pytest.mark.parametrize(("runtime", "same"), [("1.2.0.301-1", True), ("1.0.5.1", False)])
+def test_one_package_tells_the_version_of_the_tops_stack(
+    healthy: Facts, runtime: str, same: bool
+) -> None:
+    """The others count on their own."""
+    stack = load(stack_file("s60"))
+    listed = f"ii  tops-sdk  3.1.2-1  amd64  demo\nii  topsruntime  {runtime}  amd64  demo\n"
+    sick = changed(healthy, target="s60", device="gcu", stack=stack,
+                   outputs=[Output("dpkg -l", listed)])  # fmt: skip
+    rows = {row.name: row for row in html_versions.rows(sick)}
+    assert (rows["tops"].found, rows["tops"].same) == (runtime.removesuffix("-1"), same)
+
+
 def test_a_folder_s_files_and_the_unsent(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(npu_table(B3, [b3(0)], []))
     (tmp_path / "b<i>").write_text("nothing\n")
