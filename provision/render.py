@@ -59,13 +59,26 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(json=as_json, label=label, line=line, document=document, pattern=pattern)
+    made.filters.update(json=as_json, label=label, line=line, document=document, pattern=pattern,
+                        copied=copied)  # fmt: skip
     return made
 
 
 def as_json(value: object) -> Safe:
     """A value as JSON: the exec form of an instruction in a Dockerfile."""
     return Safe(json.dumps(value, ensure_ascii=False))
+
+
+def copied(paths: list[object]) -> Safe:
+    """What an instruction COPY of a Dockerfile copies, and where to.
+
+    It parts its words at blanks even within quotes, so paths that need any are a list in JSON;
+    variables, quotes and backslashes mean something also there.
+    """
+    words = [str(path) for path in paths]
+    if all(quote(word) == word for word in words):
+        return Safe(" ".join(words))
+    return as_json([re.sub(r"([\\\"'$])", r"\\\1", word) for word in words])
 
 
 def line(value: object) -> Safe:

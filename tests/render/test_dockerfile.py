@@ -13,16 +13,33 @@ import pytest
 from provision.errors import PaddockError
 from provision.forms.dockerfile import SECRETS, base_of, holds_stack, split
 from provision.paths import ROOT
+from provision.render import copied
 from tests.render.values import BASE, RELEASES, TARGETS, clean, instructions, made, options, wanted
 
 CHOICES = [{}, {"classic": True}, {"secrets": ("ca", "index")}, {"base": BASE},
-           {"classic": True, "secrets": ("ca",)}]  # fmt: skip
+           {"classic": True, "secrets": ("ca",)}, {"home": Path("/a b/$家")},
+           {"home": Path("/a b/家"), "classic": True}]  # fmt: skip
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 @pytest.mark.parametrize(("target", "release"), RELEASES)
 def test_hadolint_finds_nothing(target: str, release: str, choices: dict[str, object]) -> None:
     clean("hadolint", made("dockerfile", target, release, **choices), "--failure-threshold=style")
+
+
+@pytest.mark.parametrize("classic", [True, False])
+def test_a_home_that_needs_quotes_is_copied_as_a_list(classic: bool) -> None:
+    """COPY parts its words at blanks whatever the quotes, and expands variables in a list, too."""
+    found = instructions(made("dockerfile", "s60", home=Path("/a b/$家"), classic=classic))
+    paths = [json.loads(rest[rest.index("[") :]) for name, rest in found
+             if name == "COPY" and "[" in rest]  # fmt: skip
+    assert paths == [["packages", "/a b/\\$家/packages"], ["/a b/\\$家", "/a b/\\$家"]]
+    assert not [rest for name, rest in found if name == "COPY" and "'" in rest]
+
+
+def test_a_path_without_need_of_quotes_is_copied_as_it_is() -> None:
+    assert copied(["packages", Path("/opt/x/packages")]) == "packages /opt/x/packages"
+    assert json.loads(copied(["a\"b'\\c"])) == ["a\\\"b\\'\\\\c"]
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
