@@ -138,12 +138,17 @@ def tidy(site: Site) -> int:
     """End what a killed run left running; returns the number of processes.
 
     Its installer may have left folders without RECORD, which no installer can replace, and files
-    that it was still copying: they go.
+    that it was still copying: they go. Raises PaddockError `installer-busy` where a vendor's
+    installer goes on, which must not be cut short.
     """
     from provision.journal import Journal
-    from provision.orphans import end_orphans
+    from provision.orphans import end_orphans, still_lasting
 
-    runs = {entry.run for entry in Journal(site.journal).last().values() if entry.event == "start"}
+    open_ = [one for one in Journal(site.journal).last().values() if one.event == "start"]
+    for one in open_:
+        if process := still_lasting(f"{one.run}/{one.step}"):
+            raise PaddockError("installer-busy", step=one.step, process=process)
+    runs = {one.run for one in open_}
     ended = sum(end_orphans(run) for run in runs if run)
     for info in site.site_packages.glob("*.dist-info") if site.site_packages else ():
         if not (info / "RECORD").exists():

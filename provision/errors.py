@@ -145,6 +145,7 @@ STATUS: Final[dict[str, int]] = {
     "smoke-failed": SMOKE,
     "smoke-known": SMOKE,
     "busy": BUSY,
+    "installer-busy": BUSY,
     "tune-busy": BUSY,
     "tune-unwritable": MACHINE,
     "interrupted": INTERRUPTED,

@@ -11,6 +11,19 @@ from pathlib import Path
 
 # Every process of a run carries this variable, so that a run after a SIGKILL finds the orphans.
 MARK = "PADDOCK_RUN"
+# This one, with the same value, stands beside it where the process must not be cut short.
+LASTING = "PADDOCK_LASTING"
+
+
+def still_lasting(mark: str, patience: float = 10.0) -> int | None:
+    """The number of a process that goes on after its run was killed and must not be cut short.
+
+    None where it ends within `patience` seconds, or has ended.
+    """
+    needle, deadline = f"{LASTING}={mark}".encode(), time.monotonic() + patience
+    while (found := _marked(needle)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return min(found, default=None)
 
 
 def end_orphans(run: str, patience: float = 10.0) -> int:

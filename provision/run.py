@@ -13,7 +13,7 @@ from provision.blame import placed
 from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
-from provision.orphans import MARK
+from provision.orphans import LASTING, MARK
 from provision.patience import wind_up
 from provision.plan import Planned, renewed
 from provision.process import Outcome, Processes, Stopped
@@ -118,7 +118,10 @@ class Runner:
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_bytes(os.fsencode(one.script))  # paths in the bytes that the system has
         own = one.kind.variables(one.step, self.context)
-        variables = {**self.variables, **own, MARK: f"{self.settings.run}/{one.name}"}
+        mark = f"{self.settings.run}/{one.name}"
+        variables = {**self.variables, **own, MARK: mark}
+        if one.kind.leaves_halves:
+            variables[LASTING] = mark
         journal.record(one.name, "start", one.key, run=self.settings.run, log=str(log))
         self.progress.started(one.name)
         began = time.monotonic()
