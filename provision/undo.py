@@ -93,12 +93,13 @@ def _undo_host(context: Context) -> tuple[list[str], list[str]]:
         outcome = _removed(step, render(template, kind.values(step, context)), context)
         if step.name not in added:
             continue
-        undone.add(step.name)
         package = context.stack.packages.get(step.package or "")
-        if package and package.reboot and _says(package.reboot, outcome):
-            asked.append(text("undo.asked", step=step.name))
         if package and (there := replaceable(package, context)):
             left.append(f"{step.name} {there}")
+            continue
+        undone.add(step.name)
+        if package and package.reboot and _says(package.reboot, outcome):
+            asked.append(text("undo.asked", step=step.name))
     return [*_still_loaded(context, undone), *asked], left
 
 

@@ -124,10 +124,12 @@ def test_a_version_that_somebody_put_in_its_place_stays_and_is_told(at: At, tmp_
     assert install(context, tmp_path) == 0
     (tmp_path / "driver" / "version").write_text("Version=2.0.0\n")
     context.site.env.mkdir(parents=True)
+    (tmp_path / "modules" / "drv_davinci_intf_host").mkdir()
     with pytest.raises(PaddockError) as caught:
         undo(context, with_packages=True)
     assert (caught.value.code, caught.value.status) == ("undo-left", STEP)
     assert f"{STEP_NAME} 2.0.0" in str(caught.value)
+    assert caught.value.details == (), "its module is rightly loaded"
     assert removed(tmp_path) == [] and not context.site.env.exists()
 
 
