@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
+import time
 from pathlib import Path
+
+from provision import amounts
+from provision.stream import say
+from provision.words import text
+
+PACE = 5.0  # seconds of reading between two lines about it
 
 
 def sha256(path: Path) -> str:
     """The digest of a file of any size, in hex digits; read once as long as it stays the same.
 
-    Raises OSError.
+    Of one that takes its time, standard error hears how far it is. Raises OSError.
     """
     status = path.stat()
     return _sha256(path, status.st_size, status.st_mtime_ns)
@@ -18,8 +26,16 @@ def sha256(path: Path) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _sha256(path: Path, size: int, mtime: int) -> str:
-    value = hashlib.sha256()
+    value, said = hashlib.sha256(), time.monotonic()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             value.update(block)
+            if time.monotonic() - said > PACE:
+                said = time.monotonic()
+                _tell(path, file.tell(), size)
     return value.hexdigest()
+
+
+def _tell(path: Path, done: int, size: int) -> None:
+    share = min(100 * done // size, 100) if size else 0
+    say(sys.stderr, text("digest.reading", file=path.name, share=share, size=amounts.size(size)))
