@@ -123,6 +123,15 @@ def test_an_installer_that_fails_stops_the_run(box: Bare) -> None:
     ends(box.provision(f"{HOST} --yes"), 4, "missing tools: ifconfig", "net-tools")
 
 
+def test_a_flash_is_not_cut_short_by_a_step_that_fails_beside_it(box: Bare) -> None:
+    box.fault("firmware", "slow")
+    box.fault("toolkit", "fail")
+    ends(box.provision(f"{HOST} --yes"), 7, "host/firmware: a vendor's installer", "host/toolkit")
+    journal = box.run("grep host/firmware /root/.local/state/paddock/ascend910b/journal.jsonl")
+    assert '"event":"done"' in journal.stdout.splitlines()[-1]
+    assert sorted(parts(box)) == ["driver", "firmware", "toolkit"]
+
+
 def test_an_installer_that_hangs_is_stopped(box: Bare) -> None:
     box.run("mkdir /srv/own && cp -r images/ascend910b/. /srv/own")
     box.run("sed -i 's/^install = /limit = 2\\n&/' /srv/own/stack.toml")
@@ -152,6 +161,9 @@ def test_a_newer_driver_stays_once_the_person_agrees(box: Bare, tmp_path: Path) 
     ends(box.provision(only), 2, "24.1.0")
     ends(box.provision(f"{only} --yes"), 0)
     ends(box.provision(only), 0, "nothing to do")
+    forced = f"{only} --from host/driver --deps {DEPS}"
+    ends(box.provision(forced), 2, "24.1.0", "driver/script/uninstall.sh")
+    ends(box.provision(f"{forced} --yes"), 0, "24.1.0")
     assert box.calls() == []
 
 
