@@ -14,7 +14,7 @@ from provision.forms.wanted import Wanted
 from provision.paths import ROOT
 from provision.site import Site
 from provision.steps import KINDS
-from provision.vendor import deps, trust
+from provision.vendor import deps, look, trust
 from provision.vendor.public import published
 from provision.vendor.rows import Package
 from provision.words import text
@@ -61,7 +61,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _packages(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[str, Package]]:
-    """The vendors' packages that the steps of the image need, each after a look at its digest.
+    """The vendors' packages that the steps of the image need, each looked at, and its digest, too.
 
     Returns those that are not there. A step that looks at the machine first may find what it wants
     in an image of the person's own: its package is none of them.
@@ -73,9 +73,8 @@ def _packages(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[st
         may_hold = bool(wanted.base) and KINDS[step.kind].by_machine
         for name, _, _, row in packages(step, wanted):
             found = deps.find(row, context)
-            if found and found.rivals:
-                raise PaddockError("package-several", files=", ".join(found.rivals),
-                                   folder=found.path.parent)  # fmt: skip
+            if found:
+                look.checked(found)
             if found and found.archive and KINDS[step.kind].by_machine:
                 _link(found.archive, folder)
             elif found and not found.archive:

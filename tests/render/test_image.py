@@ -123,15 +123,15 @@ def test_the_vendors_packages_go_along_and_are_missed_by_name(tmp_path: Path) ->
     assert raised.value.code == "image-package"
     assert name in str(raised.value)
     assert "https://" in raised.value.details[0]
-    (tmp_path / name).write_bytes(b"a wheel")
+    (tmp_path / name).write_bytes(b"PK a wheel")
     gather(tmp_path / "second", one, tmp_path, text)
-    assert (tmp_path / "second" / "packages" / name).read_bytes() == b"a wheel"
+    assert (tmp_path / "second" / "packages" / name).read_bytes() == b"PK a wheel"
 
 
 def test_of_two_versions_that_would_do_none_is_taken(tmp_path: Path) -> None:
     names = ["topsfactor_1.0-1_amd64.deb", "topsfactor_2.0-1_amd64.deb"]
     for name in (*names, "TopsPlatform_1_deb_amd64.run"):
-        (tmp_path / name).write_bytes(b"a package")
+        (tmp_path / name).write_bytes(b"#!" if name.endswith(".run") else b"!<arch>\n")
     one = wanted("s60", base=BASE)
     one.stack.releases["3.0.0"].pins.update(platform="1")  # the article's packages
     with pytest.raises(PaddockError) as raised:
