@@ -52,6 +52,15 @@ def test_every_release_of_a_vendor_pins_its_driver_and_has_an_image(stack: Stack
             assert machine in stack.image.base(name, machine) or name in stack.image.bare
 
 
+@pytest.mark.parametrize(("stack", "name"), EVERY, ids=name_of)
+def test_every_release_is_a_set_that_sources_pair(stack: Stack, name: str) -> None:
+    found = known_pairs(stack, stack.releases[name])
+    assert {one.verdict.state for one in found} <= {"documented", "observed"}
+    named = {key for one in found for key in one.versions if key not in one.verdict.silent}
+    wanted = {"driver", "tops" if stack.device == "gcu" else "cann", "paddle", "plugin"}
+    assert not stack.packages or wanted <= named
+
+
 def test_the_plugin_has_the_number_of_its_paddle() -> None:
     """Where a document names a set, it is that; the plugin was built for that Paddle."""
     for stack, name in EVERY:
