@@ -52,7 +52,7 @@ def box(target: str, wanted: Wanted) -> Iterator[Bare]:
         for step in wanted.stack.steps:
             for name, *_ in packages(step, wanted):
                 if name.endswith(".whl"):
-                    (machine.deps / name).write_text("not looked into on a host")
+                    (machine.deps / name).write_text("PK: not looked into on a host")
         (machine.deps / "script.sh").write_text(script(wanted))
         yield machine
 

@@ -157,7 +157,7 @@ def test_a_package_that_was_replaced_after_its_first_use_is_refused(tmp_path: Pa
     names = [line.split()[1] for line in only.splitlines() if line.startswith("    given ")]
     (tmp_path / "deps").mkdir()
     for name in names:
-        (tmp_path / "deps" / name).write_text(name)
+        (tmp_path / "deps" / name).write_text("PK" if name.endswith(".whl") else "#!")
     variables = {"PATH": "/usr/bin:/bin", "UV": "uv", "DEPS": str(tmp_path / "deps")}
 
     def again() -> subprocess.CompletedProcess[str]:
@@ -166,7 +166,12 @@ def test_a_package_that_was_replaced_after_its_first_use_is_refused(tmp_path: Pa
 
     assert again().returncode == 0
     assert again().returncode == 0
-    (tmp_path / "deps" / names[0]).write_text("another")
+    (tmp_path / "deps" / names[0]).write_text("#! another")
     refused = again()
     assert refused.returncode == 1
     assert "not the file that was used before" in refused.stderr
+    for other in ("", "\n<!DOCTYPE html>", "\0#!"):
+        (tmp_path / "deps" / names[0]).write_text(other)
+        refused = again()
+        assert refused.returncode == 1
+        assert f"{names[0]} is not what its name promises" in refused.stderr
