@@ -22,7 +22,7 @@ _BEGINS: Final = {
     ".run": _PROGRAM, ".deb": _DEB, ".whl": _ZIP, ".zip": _ZIP, ".tar": _PACKED, ".tgz": _PACKED,
     ".gz": _PACKED, ".xz": _PACKED, ".txz": _PACKED, ".bz2": _PACKED, ".zst": _PACKED,
 }  # fmt: skip
-_SHOWN = 24  # bytes of a beginning that a person gets to see
+_SHOWN = 8  # bytes of a beginning that a person gets to see: a link may lead to what is secret
 
 
 def checked(found: Found) -> None:

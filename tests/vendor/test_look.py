@@ -77,9 +77,9 @@ def test_what_is_of_its_kind_is_taken(tmp_path: Path, name: str, content: bytes)
         (b"", "it is empty (0 bytes)"),
         (PAGE, "a login or error page was saved in place of the file"),
         (b"\xef\xbb\xbf<?xml version='1.0'?><Error><Code>AccessDenied", "login or error page"),
-        (b'{"error": "no"}', """it begins with '{"error": "no"}'"""),
+        (b'{"error": "no"}', """it begins with '{"error"'"""),
         (b"\0" * 9999, r"it begins with '\x00\x00"),
-        (b"root:*:19000:0:99999:7:::\n", "it begins with 'root:*:19000"),
+        (b"root:$6$secret:19000:0:99999:7:::\n", "it begins with 'root:$6$'."),
     ],
 )
 def test_what_is_not_is_refused_and_named(
