@@ -51,7 +51,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     if not path.is_dir():
         raise PaddockError("source-missing", source=given, reason=_why(path))
     if git.is_repository(path):
-        return _repository(path, ref, given_files(recipe))
+        return _repository(path, ref, recipe)
     refuse_ref(given, ref)
     return Source(str(path), path, _listed(path))
 
@@ -71,7 +71,7 @@ def given_files(recipe: Recipe) -> list[str]:
     return [f"{recipe.folder}/{one.into}" for one in recipe.pieces if one.into]
 
 
-def _repository(path: Path, ref: str, given: list[str]) -> Source:
+def _repository(path: Path, ref: str, recipe: Recipe) -> Source:
     """A repository of this machine.
 
     Raises PaddockError `source-ref`, `source-dirty`, and `source-missing` where git cannot read it.
@@ -80,16 +80,16 @@ def _repository(path: Path, ref: str, given: list[str]) -> Source:
     if commit is None:
         git.must(str(path), path, "rev-parse", "--git-dir")
         raise PaddockError("source-ref", ref=ref or "HEAD", source=path)
-    if not ref and (lines := git.changed(path, given)):
+    if not ref and (lines := git.changed(path, given_files(recipe))):
         raise PaddockError("source-dirty", tuple(lines[:10]), source=path, count=len(lines))
-    return Source(str(path), checkout(str(path)), commit, commit, ref, "repository")
+    return Source(str(path), checkout(recipe), commit, commit, ref, "repository")
 
 
 def _remote(recipe: Recipe, url: str, ref: str, network: Network) -> Source:
     """A repository elsewhere; what the recipe or the ref itself pins is not asked for."""
     known = recipe.commits.get(ref) if url == recipe.repository else None
     commit = known or (ref if COMMIT.fullmatch(ref) else None) or _asked(url, ref, network)
-    return Source(url, checkout(url), commit, commit, ref, "remote")
+    return Source(url, checkout(recipe), commit, commit, ref, "remote")
 
 
 def _asked(url: str, ref: str, network: Network) -> str:
@@ -105,11 +105,13 @@ def _asked(url: str, ref: str, network: Network) -> str:
     return found
 
 
-def checkout(origin: str) -> Path:
-    """Where the checkout of a repository is kept: one for all its commits, so that compilers are
-    started only for the files that differ."""
-    name = re.sub(r"[^\w.-]", "", origin.rstrip("/").rpartition("/")[2].removesuffix(".git"))
-    return cache_dir() / "sources" / f"{hashlib.sha256(origin.encode()).hexdigest()[:8]}-{name}"
+def checkout(recipe: Recipe) -> Path:
+    """Where the checkout of a repository is kept: one for all its commits and all its clones.
+
+    Compilers are started only for the files that differ, and the compiler's cache knows them again.
+    """
+    name = recipe.repository.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    return cache_dir() / "sources" / name
 
 
 def _listed(folder: Path) -> str:

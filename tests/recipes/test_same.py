@@ -14,15 +14,15 @@ from provision.facts.compilers import compiler
 from provision.papers import materials
 from provision.wheels import recipe, store
 from provision.wheels.python import Facts, Python
-from provision.wheels.source import Source, checkout
+from provision.wheels.source import Source
 from provision.wheels.work import Work
 from tests.lab.needs import needs
 
 
 def _work(home: Path, clone: str) -> Work:
-    """A build of a clone, from the checkout that would be made of it."""
+    """A build of sources that lie in a folder of this name."""
     python = Python(Path("/usr/bin/python3"), "3.11", "3.3.1", home / "env")
-    root = checkout(clone)
+    root = home / "sources" / Path(clone).name
     return Work(recipe.load("npu"), Source(clone, root, "0" * 40), python, "x86_64", root)
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import stat
+import subprocess
 import tarfile
 import zipfile
 from pathlib import Path
@@ -212,6 +213,19 @@ def test_another_commit_comes_into_the_same_checkout(tree: Path) -> None:
     assert bring.bring(_found(tree), recipe, OFFLINE) == place
     assert (place / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
     assert (place / "backends/npu/setup.py.in").stat().st_mtime_ns == kept
+
+
+def test_two_clones_of_a_repository_have_one_checkout(tree: Path, tmp_path: Path) -> None:
+    """So the compiler sees the same paths, and its cache answers."""
+    other, recipe = tmp_path / "another clone", load("npu")
+    subprocess.run(["git", "clone", "--quiet", str(tree), str(other)], check=True)
+    (other / "backends/npu/passes/pass.py").write_text("two = 2\n")
+    commit(other)
+    place = bring.bring(_found(tree), recipe, OFFLINE)
+    assert bring.bring(_found(other), recipe, OFFLINE) == place
+    assert (place / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
+    assert bring.bring(_found(tree), recipe, OFFLINE) == place
+    assert (place / "backends/npu/passes/pass.py").read_text() != "two = 2\n"
 
 
 def test_links_of_the_tree_are_upstreams(whole: Path) -> None:
