@@ -83,11 +83,20 @@ def machines() -> list[Kept]:
     return [Kept(*one.split("/")) for one in sorted(found)]
 
 
+def wake(one: Kept) -> None:
+    """Start a bare machine that has stopped, as all do when this machine is rebooted."""
+    asked = ["docker", "inspect", "--format", "{{.State.Running}}", one.name]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    if one.variant in BARES and said.strip() == "false":
+        one.bare.reboot()
+
+
 def up(one: Kept) -> bool:
     """Start a machine; False where it is there already."""
     one.folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(one.folder.with_suffix(".lock")):
         if one in machines():
+            wake(one)
             return False
         shutil.rmtree(one.folder, ignore_errors=True)
         one.folder.mkdir()

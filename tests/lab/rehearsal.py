@@ -59,6 +59,7 @@ def _machine(one: kept.Kept, release: str, *, json: bool) -> Iterator[Bare]:
     if one in there:
         _tell(text("rehearsal.kept", target=target, name=one.name), json=json)
         _tell_more(one, json=json)
+        kept.wake(one)
         deps.fill(target, one.bare.deps, release)
         yield one.bare
         return

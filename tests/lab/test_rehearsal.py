@@ -80,6 +80,7 @@ def test_paddlenlp_has_what_it_imports(target: str, machine: Machine) -> None:
 
 
 def test_again_there_is_nothing_to_do(target: str, machine: Machine) -> None:
+    ends(run("lab", "reboot", "--target", target), 0, machine.name)
     calls = machine.run("cat /var/lib/lab/calls").stdout
     again = rehearse(target)
     ends(again, 0, "nothing to do", ON_CARD)
