@@ -23,7 +23,7 @@ from provision.stack import Step
 from provision.steps import KINDS
 from provision.steps.base import Context
 from provision.steps.loaded import loaded
-from provision.steps.vendor import replaceable
+from provision.steps.removal import replaceable
 from provision.stream import say
 from provision.words import text
 

@@ -14,7 +14,8 @@ from provision.render import quote
 from provision.stack import Step
 from provision.steps.account import needs_root
 from provision.steps.base import Context, Lack, NotSo
-from provision.steps.vendor import Vendor, held, missing, notes, row, told, unless_noted
+from provision.steps.removal import unless_noted
+from provision.steps.vendor import Vendor, held, missing, notes, row, told
 from provision.vendor import deps
 from provision.vendor.rows import Package
 from provision.words import text
