@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import sys
 import time
 from pathlib import Path
@@ -39,3 +40,13 @@ def _sha256(path: Path, size: int, mtime: int) -> str:
 def _tell(path: Path, done: int, size: int) -> None:
     share = min(100 * done // size, 100) if size else 0
     say(sys.stderr, text("digest.reading", file=path.name, share=share, size=amounts.size(size)))
+
+
+def sha256_of_folder(folder: Path) -> str:
+    """One digest of all files in a folder, their names and whether they are programs."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            head = f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o111}\0"
+            digest.update(os.fsencode(head) + sha256(path).encode())
+    return digest.hexdigest()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import tarfile
 import tempfile
 from pathlib import Path
 
 from provision.container.inside import Inside
 from provision.container.packing import add_text, owned_by_root, place
-from provision.digest import sha256
+from provision.digest import sha256_of_folder
 from provision.forms.wanted import Wanted
 from provision.imaging.folder import fill
 
@@ -28,23 +26,13 @@ def load(inside: Inside, wanted: Wanted, given: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="paddock-container-") as scratch:
         folder = Path(scratch) / "tool"
         fill(folder, wanted, given)
-        digest = _digest(folder)
+        digest = sha256_of_folder(folder)
         if inside.read(wanted.home / _STAMP) == digest:
             return
         archive = Path(scratch) / "tool.tar"
         _pack(archive, folder, wanted.home, digest)
         old = [wanted.home / name for name in (_STAMP, "tool", "packages")]
         inside.replace(old, archive)
-
-
-def _digest(folder: Path) -> str:
-    """One digest of all files, their names and whether they are programs."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            head = f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o111}\0"
-            digest.update(os.fsencode(head) + sha256(path).encode())
-    return digest.hexdigest()
 
 
 def _pack(file: Path, folder: Path, home: Path, digest: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.facts.command import run
+from provision.forms.dockerfile import BOUND
 
 KINDS = ("buildkit", "classic", "podman", "buildah")
 _LIMIT = 20.0  # seconds for an engine's answer
@@ -30,12 +31,19 @@ class Builder:
         """Whether it knows neither caches nor secrets."""
         return self.kind == "classic"
 
-    def command(self, folder: Path, tag: str, secrets: Mapping[str, Path]) -> list[str]:
-        """The command that builds the folder's Dockerfile; proxies pass through it by name."""
+    def command(
+        self, folder: Path, tag: str, secrets: Mapping[str, Path], bound: str = ""
+    ) -> list[str]:
+        """The command that builds the folder's Dockerfile; proxies pass through it by name.
+
+        `bound` is a digest of what the Dockerfile binds to its steps, "" where that is nothing.
+        """
         command = [*self.words, "--tag", tag]
         if self.kind in ("buildkit", "classic"):
             names = [name for name in os.environ if name.lower().endswith("_proxy")]
             command += [word for name in names for word in ("--build-arg", name)]
+        elif bound:  # of what is bound they know the name alone
+            command += ["--build-arg", f"{BOUND}={bound}"]
         if not self.classic:
             command += [f"--secret=id={name},src={path}" for name, path in secrets.items()]
         return [*command, str(folder)]
@@ -60,8 +68,9 @@ def _found(kinds: Iterable[str]) -> Iterator[Builder]:
     for kind in kinds:
         if kind in ("podman", "buildah"):
             if shutil.which(kind):
-                # Its own format has no health check; buildah keeps no layers unless asked to.
-                yield Builder(kind, (kind, "build", "--layers", "--format", "docker"))
+                # Their own format has no health check; and unless it is asked to, buildah keeps no
+                # layers, and all that a failed build has begun.
+                yield Builder(kind, (kind, "build", "--layers", "--force-rm", "--format", "docker"))
         elif (version := _docker()) and (kind == "classic" or _has_buildkit(version)):
             on = "0" if kind == "classic" else "1"
             # Classic: else the container of a step that failed would stay.

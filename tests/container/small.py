@@ -74,15 +74,12 @@ kind = "install"
 wheels = ["lib/build"]
 needs = ["lib/build"]
 """
-# It says this when it installs.
-SAYS = "the payload goes to /opt/small"
 INSTALLER = f"""#!/bin/sh
 # {MARK.decode()}
 case $1 in
     --check) ;;
     --uninstall) rm -rf /opt/small ;;
     *)
-        echo {SAYS}
         mkdir -p /opt/small
         printf 'Version=1.0\\nPayload=PAYLOAD\\n' > /opt/small/version.info
         ;;

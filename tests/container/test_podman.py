@@ -16,6 +16,7 @@ from provision.container import box
 from provision.container.engine import connect
 from provision.errors import PaddockError
 from tests.container.engine import IMAGE, busy_archive
+from tests.container.image import with_podman
 from tests.container.test_engine import (
     test_a_name_that_another_container_has,
     test_a_program_that_is_missing,
@@ -27,8 +28,7 @@ from tests.container.test_engine import (
 )
 from tests.container.values import settings, without_mounts
 from tests.lab.boxes.box import NESTED, run_in
-from tests.lab.boxes.image import with_engine
-from tests.lab.machine import base_image, running
+from tests.lab.machine import running
 
 __all__ = [
     "test_a_name_that_another_container_has",
@@ -55,7 +55,7 @@ exit 1
 def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """What DOCKER_HOST has to be for a Podman that has the image."""
     folder = tmp_path_factory.mktemp("podman")
-    image = with_engine("podman", base_image(), "podman catatonit")
+    image = with_podman()
     mounts = ("--volume=/var/lib/containers", f"--volume={folder}:/srv/podman")
     with running(image, "--cgroupns", "private", *NESTED, *mounts) as machine:
         run_in(machine, SERVE)

@@ -97,9 +97,7 @@ def sick(tmp_path: Path, index: Index) -> Sick:
 
 def test_killed_it_goes_on_and_then_has_nothing_to_do(sick: Sick) -> None:
     process = sick.hanging()
-    meanwhile = sick.task("doctor", "--fix", "--yes")
     kill(process)
-    assert meanwhile.returncode != 0
     assert sick.marked()  # the build goes on without it
     before = len(sick.entries())
     told = json.loads(sick.task("doctor", "--fix", "--yes", "--json").stdout)

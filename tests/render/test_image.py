@@ -66,8 +66,10 @@ def test_where_docker_does_not_answer_another_builds(
     monkeypatch.setenv("ENGINE", "")
     found = builder()
     command = found.command(Path("/c"), "a:1", {"ca": Path("/s/ca")})
-    assert command == ["buildah", "build", "--layers", "--format", "docker", "--tag", "a:1",
-                       "--secret=id=ca,src=/s/ca", "/c"]  # fmt: skip
+    assert command == ["buildah", "build", "--layers", "--force-rm", "--format", "docker", "--tag",
+                       "a:1", "--secret=id=ca,src=/s/ca", "/c"]  # fmt: skip
+    bound = found.command(Path("/c"), "a:1", {}, "digest")
+    assert bound[bound.index("--build-arg") + 1] == "BOUND=digest"
 
 
 def test_proxies_go_by_name_so_that_no_password_is_on_the_command_line(
