@@ -67,14 +67,19 @@ class Container(Table, frozen=True):
     """What a container needs of the host to use the cards.
 
     `devices` are device nodes, `*` standing for a card's number; `mounts` are paths of the host
-    that it sees at the same place; `shm` is the least size of /dev/shm in bytes.
+    that it sees at the same place, files but for those that are `folders` too; one that some hosts
+    have `elsewhere` is taken from there. /dev/shm is made with `shm` bytes; with fewer than
+    `least_shm` a container is told to have too few.
     """
 
     devices: list[str]
     mounts: list[str]
     shm: int
+    least_shm: int
     source: str
     seen: str
+    folders: list[str] = msgspec.field(default_factory=list)
+    elsewhere: dict[str, str] = msgspec.field(default_factory=dict)
     runtime: str = ""
     resource: ResourceName = ""
     """What a cluster's device plugin calls a card."""

@@ -21,8 +21,9 @@ def _run(facts: Facts) -> Finding:
     evidence = [Evidence(line, output.source)]
     needs = facts.stack.container
     own = container.ipc == "host" or any(one.destination == "/dev/shm" for one in container.mounts)  # noqa: S108
-    if needs and shm is not None and not own and shm < needs.shm:
-        values = {"size": size(shm), "wanted": size(needs.shm), "option": f"{needs.shm >> 20}m"}
+    if needs and shm is not None and not own and shm < needs.least_shm:
+        least = needs.least_shm
+        values = {"size": size(shm), "wanted": size(least), "option": f"{least >> 20}m"}
         return Finding("warning", "shm", values, evidence, source=needs.source)
     if container.privileged:
         return Finding("warning", "privileged", {}, evidence, source=_PRIVILEGED)

@@ -18,9 +18,10 @@ def _run(facts: Facts) -> Finding:
     if there is None:
         raise UnreadError(_FOLDER)
     evidence = [Evidence(f"{_FOLDER} {size(there)}", "statvfs")]
-    if there >= needs.shm:
+    if there >= needs.least_shm:
         return Finding("ok", evidence=evidence)
-    values = {"size": size(there), "wanted": size(needs.shm), "option": f"{needs.shm >> 20}m"}
+    least = needs.least_shm
+    values = {"size": size(there), "wanted": size(least), "option": f"{least >> 20}m"}
     if in_container(facts):
         return Finding("warning", "container", values, evidence, source=needs.source)
     command = f"mount -o remount,size={values['option']} {_FOLDER}"

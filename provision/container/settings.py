@@ -17,6 +17,7 @@ from provision.forms.places import Places
 from provision.forms.wanted import Wanted
 from provision.network import CERTIFICATES, Network
 from provision.paths import state_dir
+from provision.stack import Container
 
 TARGET, HOME, MADE = "paddock.target", "paddock.home", "paddock.made"
 IMAGE, DIGEST, SOURCED = "paddock.image", "paddock.digest", "paddock.settings"
@@ -60,7 +61,7 @@ class Settings:
     def mounts(self) -> dict[str, Path]:
         """Paths in the container that are read-only the machine's: path inside -> its source."""
         container = self.wanted.stack.container
-        own = {path: Path(path) for path in (container.mounts if container else [])}
+        own = {path: _here(path, container) for path in container.mounts} if container else {}
         bundle = certificates(self.network)
         return own | ({str(self.wanted.home / "ca.crt"): bundle} if bundle else {})
 
@@ -122,6 +123,12 @@ class Settings:
             Path(own).mkdir(parents=True, exist_ok=True)
             return Mount(str(_CACHE / "uv"), str(Path(own).absolute()), type="bind")
         return Mount(str(_CACHE), VOLUME, type="volume")
+
+
+def _here(path: str, container: Container) -> Path:
+    """Where this machine has what the container sees as `path`."""
+    usual, other = Path(path), Path(container.elsewhere.get(path, path))
+    return other if other.exists() and not usual.exists() else usual
 
 
 def places(wanted: Wanted) -> Places:

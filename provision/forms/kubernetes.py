@@ -6,15 +6,17 @@ from provision.forms.container import head, image
 from provision.forms.dockerfile import health
 from provision.forms.wanted import Wanted
 from provision.forms.yaml import dump
+from provision.stack import Container
 
 _USER = 10001  # as the image has it
 _SHM = "shm"
 
 
 def pod(wanted: Wanted) -> str:
-    """A Pod that stays, with `doctor` as its probe."""
+    """A Pod that stays, with `doctor` as its probe: one of readiness, as no finding is a reason to
+    end what runs in there."""
     probe = {"exec": {"command": health(wanted)}, "periodSeconds": 300, "timeoutSeconds": 60}
-    spec = _spec(wanted, {"command": ["sleep", "infinity"], "livenessProbe": probe})
+    spec = _spec(wanted, {"command": ["sleep", "infinity"], "readinessProbe": probe})
     return head(wanted, "pod") + dump({
         "apiVersion": "v1", "kind": "Pod", "metadata": _metadata(wanted), "spec": spec,
     })  # fmt: skip
@@ -53,8 +55,16 @@ def _spec(wanted: Wanted, more: dict[str, object]) -> dict[str, object]:
     volumes: list[dict[str, object]] = [
         {"name": _SHM, "emptyDir": {"medium": "Memory", "sizeLimit": str(container.shm)}}
     ]
-    volumes += [{"name": name, "hostPath": {"path": path}} for name, path in paths.items()]
+    # Without a type some runtimes make a folder of a file that is missing.
+    volumes += [
+        {"name": name, "hostPath": {"path": path, "type": _type(path, container)}}
+        for name, path in paths.items()
+    ]
     return {"containers": [one], "volumes": volumes}
+
+
+def _type(path: str, container: Container) -> str:
+    return "Directory" if path in container.folders else "File"
 
 
 def _rights(wanted: Wanted) -> dict[str, object]:

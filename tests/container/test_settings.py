@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from provision import stack
@@ -44,6 +46,26 @@ def made(target: str, network: Network, *, privileged: bool = False) -> Settings
     wanted = Wanted(loaded, IMAGES / target, loaded.default_release, cards=(0, 3), base="a:1",
                     privileged=privileged)  # fmt: skip
     return Settings(wanted, "sha256:1", "sha256:2", "one", network)
+
+
+@pytest.mark.parametrize("there", [("bin",), ("sbin",), ("bin", "sbin"), ()])
+def test_what_some_hosts_have_elsewhere_is_taken_from_there(
+    there: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The container sees it at the usual place; where the host has none, that one is missed."""
+    for name in there:
+        (tmp_path / name).touch()
+    one = made("ascend910b", Network())
+    container = one.wanted.stack.container
+    assert container is not None
+    assert container.elsewhere.keys() <= {*container.mounts}
+    usual = str(tmp_path / "bin")
+    own = msgspec.structs.replace(
+        container, mounts=[usual], elsewhere={usual: str(tmp_path / "sbin")}
+    )
+    stack = msgspec.structs.replace(one.wanted.stack, container=own)
+    found = replace(one, wanted=replace(one.wanted, stack=stack)).mounts
+    assert found[usual] == tmp_path / ("sbin" if there == ("sbin",) else "bin")
 
 
 @pytest.mark.parametrize("target", ["loopback", "s60", "ascend910b"])

@@ -141,6 +141,21 @@ def test_a_cluster_gives_as_many_cards_as_were_named(target: str) -> None:
     assert spec["restartPolicy"] == "Never"
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_finding_of_doctor_ends_what_runs_in_a_pod(target: str) -> None:
+    (own,) = yaml.safe_load(made("pod", target))["spec"]["containers"]
+    assert "readinessProbe" in own
+    assert not {"livenessProbe", "startupProbe"} & own.keys()
+
+
+def test_a_cluster_makes_no_folder_of_a_file_that_is_missing() -> None:
+    spec = yaml.safe_load(made("pod", "ascend910b"))["spec"]
+    places = [volume["hostPath"] for volume in spec["volumes"] if "hostPath" in volume]
+    types = {place["path"]: place["type"] for place in places}
+    assert types["/etc/ascend_install.info"] == types["/usr/local/bin/npu-smi"] == "File"
+    assert types["/usr/local/dcmi"] == "Directory"
+
+
 def test_a_cluster_runs_loopback_as_an_ordinary_user() -> None:
     (own,) = yaml.safe_load(made("pod", "loopback"))["spec"]["containers"]
     assert own["securityContext"]["runAsNonRoot"] is True
