@@ -9,11 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from provision.digest import sha256
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import Network
 from provision.site import Site
-from provision.wheels import places, python, source
+from provision.wheels import paddle, places, python, source
 from provision.wheels.places import PLACES
 from provision.wheels.recipe import load, names
 from provision.wheels.work import Work
@@ -78,8 +79,10 @@ def work(order: Order) -> Work:
 
 def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
     """On the host the wheel is for the Paddle that is there; preflight tells of another one."""
-    release = asked or python.facts(chosen.interpreter).release
-    return msgspec.structs.replace(chosen, paddle=release)
+    found = python.facts(chosen.interpreter)
+    listed = paddle.record(Path(found.paddle), found.release) if found.paddle else None
+    files = sha256(listed) if listed else ""
+    return msgspec.structs.replace(chosen, paddle=asked or found.release, files=files)
 
 
 def _root(found: source.Source) -> Path:

@@ -112,7 +112,7 @@ def notes(work: Work) -> Iterator[str]:
         same = source.ref == pair.ref or (
             source.commit and source.commit == recipe.commits.get(pair.ref)
         )
-        if same and work.python.paddle not in pair.paddle:
+        if same and work.python.paddle not in ("", *pair.paddle):
             yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
                        release=work.python.paddle, source=pair.source)  # fmt: skip
     if recipe.tried == "lab":

@@ -36,13 +36,15 @@ print(json.dumps({
 class Python(msgspec.Struct, frozen=True):
     """An interpreter, its version such as `3.11`, and the environment made of it.
 
-    `env` is None for `host`, where the interpreter's own packages are used.
+    `env` is None for `host`, where the interpreter's own packages are used; `files` is then the
+    digest of the list of that Paddle's files, "" where it has none.
     """
 
     interpreter: Path
     version: str
     paddle: str
     env: Path | None
+    files: str = ""
 
     @property
     def python(self) -> Path:

@@ -37,10 +37,14 @@ class Ready:
         gone = self._look()
         self._sources()
         self._check(gone)
-        if self.work.python.env and not self.work.python.python.exists():
-            self._environment(self.work.python.env)
+        env = self.work.python.env
+        is_new = env is not None and not self.work.python.python.exists()
+        if env and is_new:
+            self._environment(env)
         facts = python.facts(self.work.python.python)
-        self._refuse(tools.of_paddle(self.work, facts))
+        self._refuse(tools.of_paddle(self.work, facts) if is_new else [])
+        for line in tools.notes_of_paddle(facts):
+            self.say(f"  {line}")
         self._given()
         return self.work, facts
 
@@ -81,10 +85,13 @@ class Ready:
                 said = said or told
         if work.source.kind in ("repository", "remote"):
             name_tags(work.root, work.recipe, work.known)
-        found = preflight.problems(work, python.facts(work.python.interpreter), absent, said)
-        self._refuse([*found, *([gone["packages"]] if "packages" in gone else [])])
         for line in preflight.notes(work):
             self.say(f"  {line}")
+        found = preflight.problems(work, python.facts(work.python.interpreter), absent, said)
+        found += [gone["packages"]] if "packages" in gone else []
+        if work.python.python.exists():
+            found += tools.of_paddle(work, python.facts(work.python.python))
+        self._refuse(found)
 
     def _refuse(self, found: list[str]) -> None:
         """Raises PaddockError `build-unready` with all that is missing."""

@@ -43,7 +43,7 @@ def inputs(work: Work) -> dict[str, str]:
     return {
         "backend": work.recipe.backend,
         "source": work.source.identity,
-        "paddle": work.python.paddle,
+        "paddle": f"{work.python.paddle} {work.python.files}".strip(),
         "python": f"{work.python.python} {work.python.version}",
         "machine": work.machine,
         "compiler": compiler_witness(),

@@ -15,6 +15,7 @@ from provision.facts.command import run
 from provision.facts.disk import room
 from provision.facts.memory_left import memory_left
 from provision.versions import compare
+from provision.wheels import paddle
 from provision.wheels.python import Facts
 from provision.wheels.work import Work
 from provision.words import text
@@ -40,7 +41,13 @@ def _python(work: Work, facts: Facts) -> Iterator[str]:
 
 def of_paddle(work: Work, facts: Facts) -> list[str]:
     """The same of the Paddle that the environment has, once there is one."""
-    return [*_paddle(work, facts), *_abi(facts)]
+    return [*_paddle(work, facts), *_abi(facts), *_headers(work, facts)]
+
+
+def notes_of_paddle(facts: Facts) -> Iterator[str]:
+    """What a person should know of it, though it keeps nothing from going on."""
+    if facts.paddle and paddle.record(Path(facts.paddle), facts.release) is None:
+        yield text("note.record", paddle=facts.paddle)
 
 
 def _paddle(work: Work, facts: Facts) -> Iterator[str]:
@@ -56,6 +63,17 @@ def _paddle(work: Work, facts: Facts) -> Iterator[str]:
             yield text("unready.paddle-part", file=folder / name)
     if work.python.paddle not in ("", facts.release):
         yield text("unready.paddle-other", found=facts.release, wanted=work.python.paddle)
+
+
+def _headers(work: Work, facts: Facts) -> Iterator[str]:
+    """Its headers have to be those that came with it: those of another release compile as well."""
+    listed = paddle.record(Path(facts.paddle), facts.release) if facts.paddle else None
+    strange = paddle.strange_headers(Path(facts.paddle), listed) if listed else []
+    if strange and work.recipe.paddle:
+        own = work.python.env
+        remedy = text("remedy.env", env=own) if own else text("remedy.paddle")
+        yield text("unready.headers", release=facts.release, count=len(strange), first=strange[0],
+                   remedy=remedy)  # fmt: skip
 
 
 def _compiler(work: Work, _: Facts) -> Iterator[str]:

@@ -53,11 +53,13 @@ class Work:
         """The build tree: that of the sources' folder, whatever commit is in it.
 
         CMake takes one folder for a tree, and others may have the same name. It keeps to the
-        compiler that a tree began with, and so do the objects in it: another one has its own.
+        compiler that a tree began with, and so do the objects in it: another one has its own. So
+        has another Paddle of the host's, whose headers may be older than the objects.
         """
         place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{self.root.name[:40]}"
         compiler = f"{zlib.crc32(compiler_witness().encode()):08x}"
-        name = f"{place}-{self.python.paddle or 'none'}-{self.python.tag}-{compiler}"
+        release = "-".join(filter(None, [self.python.paddle or "none", self.python.files[:8]]))
+        name = f"{place}-{release}-{self.python.tag}-{compiler}"
         return cache_dir() / "build" / self.recipe.backend / name
 
     @property

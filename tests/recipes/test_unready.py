@@ -95,6 +95,7 @@ def test_the_host_has_to_have_it_all(tree: Path, build: Build, tmp_path: Path) -
     told = _told(build(*order, "--python", f"{bare}/bin/python", PATH=path))
     text = "\n".join(told)
     assert "setuptools" in text and "cmake" in text and "ninja" in text
+    assert "has no paddlepaddle" in text  # told with the rest, not after it
 
 
 def test_programs_that_the_sources_call(tree: Path, build: Build, tmp_path: Path) -> None:

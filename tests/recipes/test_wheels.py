@@ -29,8 +29,11 @@ def test_custom_cpu_is_built_computes_and_is_found_again(tree: Path, build: Buil
     name = Path(first["path"]).name
     assert re.fullmatch(rf"paddle_custom_cpu-0\.0\.1-{TAG}-{TAG}-linux_\w+\.whl", name)
     assert (first["made"], first["trial"], first["paddle"]) == (True, "loads", PADDLE)
+    assert (first["audit"]["status"], first["audit"]["bad"]) == (0, [])
+    assert first["audit"]["registered"] == "registered: custom_cpu"
     again = wheel_of(build(*order))
     assert (again["made"], again["path"], again["key"]) == (False, first["path"], first["key"])
+    assert (again["trial"], again["audit"]) == ("loads", first["audit"])
     content = Path(first["path"]).read_bytes()
     # Killed before it was tried: the next run does that.
     Path(first["path"]).with_name("trial.json").unlink()
