@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -69,3 +70,18 @@ def as_text(root: Path, folder: Path) -> list[str]:
             if text.startswith("../") and "\n" not in text:
                 found.append(str(path.relative_to(root)))
     return found
+
+
+def dangling(root: Path, folder: Path, recipe: Recipe) -> list[str]:
+    """Links in the sources' own cmake folders that lead nowhere, with what they hold.
+
+    Those into a submodule are not among them: whether that is needed and there is looked at itself.
+    """
+    apart = tuple(f"{os.path.realpath(root / module.path)}/" for module in recipe.modules)
+    places = (folder / "cmake", root / "cmake")
+    paths = [path for place in places for path in (place, *sorted(place.rglob("*")))]
+    return [
+        f"{path.relative_to(root)} -> {path.readlink()}" for path in paths
+        if path.is_symlink() and not path.exists()
+        and not os.path.realpath(path).startswith(apart)
+    ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Final
 
 from provision.facts.command import run
 from provision.wheels import tools
-from provision.wheels.bring import as_text
+from provision.wheels.bring import as_text, dangling
 from provision.wheels.python import Facts
 from provision.wheels.recipe import Module
 from provision.wheels.tools import Check
@@ -49,6 +49,8 @@ def _first(missing: list[Module]) -> list[str]:
 def _links(work: Work, _: Facts) -> Iterator[str]:
     if found := as_text(work.root, work.folder):
         yield text("unready.links", count=len(found), first=found[0])
+    if found := dangling(work.root, work.folder, work.recipe):
+        yield text("unready.dangling", count=len(found), first=found[0])
 
 
 def _history(work: Work, _: Facts) -> Iterator[str]:

@@ -157,6 +157,19 @@ def test_links_that_became_text_are_told(whole: Path, tmp_path: Path) -> None:
     assert "backends/npu/cmake/generic.cmake" in told and len(told) >= 4
 
 
+def test_links_that_lead_nowhere_are_told_but_not_those_into_a_submodule(tree: Path) -> None:
+    recipe, own = load("npu"), tree / "backends/npu"
+    shutil.rmtree(tree / "Paddle")
+    assert bring.dangling(tree, own, recipe) == []
+    (tree / "cmake/paddle.cmake").unlink()
+    (own / "cmake/itself.cmake").symlink_to("itself.cmake")
+    (own / "tools/other").symlink_to("nowhere")  # nothing of cmake's
+    assert bring.dangling(tree, own, recipe) == [
+        "backends/npu/cmake/itself.cmake -> itself.cmake",
+        "backends/npu/cmake/paddle.cmake -> ../../../cmake/paddle.cmake",
+    ]
+
+
 @pytest.mark.parametrize("leads", ["../../outside", "/etc/passwd", "a/../../../x"])
 def test_an_archive_whose_links_lead_out_of_it(tmp_path: Path, leads: str) -> None:
     archive = tmp_path / "bad.zip"
