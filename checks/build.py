@@ -67,20 +67,22 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
 
 
 def _looked_at(made: Built) -> tuple[Built, Papers]:
-    """A wheel tried, audited and described, unless it was before; side by side, since Paddle takes
-    seconds to load. Raises PaddockError `wheel-unfit`.
+    """A wheel tried and described, side by side, since Paddle takes seconds to load; then audited.
+
+    Raises PaddockError `wheel-unfit`.
     """
     from checks import build_recipe
-    from checks.wheels.built import papers_of_recipe
+    from checks.wheels.built import files_of_recipe, papers_of_recipe
 
-    if build_recipe.is_tried(made):
-        return made, papers_of_recipe(made)
+    if before := build_recipe.remembered(made):
+        return before, papers_of_recipe(before)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
         loading = pool.submit(build_recipe.tried, made)
-        papers = papers_of_recipe(made)
-        return loading.result(), papers
+        files_of_recipe(made)
+        made = loading.result()
+    return made, papers_of_recipe(made)
 
 
 def _teller(*, json: bool) -> Callable[[str], None]:

@@ -92,9 +92,20 @@ def _explained(builder: Builder) -> store.Record:
         raise explained(error) from None
 
 
-def is_tried(made: Built) -> bool:
-    """Whether it is known how the wheel loads, also from an earlier run; or there is no need."""
-    return not made.work.recipe.library or _note(made).is_file()
+def remembered(made: Built) -> Built | None:
+    """The wheel with how it loaded in an earlier run, the same where there is nothing to load.
+
+    None where that is not known.
+    """
+    if not made.work.recipe.library:
+        return made
+    from provision.wheels.trial import Trial
+
+    try:
+        found = msgspec.json.decode(_note(made).read_bytes(), type=Trial)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return dataclasses.replace(made, trial=found)
 
 
 def _note(made: Built) -> Path:

@@ -34,7 +34,8 @@ class Question(NamedTuple):
 class Audit(msgspec.Struct, frozen=True):
     """The answers about one wheel. `python` and `paddle` are the versions that it was held against.
 
-    `target` is whose environment that was, "" for an environment of the user's own.
+    `target` is whose environment that was, "" for an environment of the user's own; `libraries` are
+    the vendor's folders, as a path of the loader, in which libraries were looked for besides.
     """
 
     path: str
@@ -44,6 +45,7 @@ class Audit(msgspec.Struct, frozen=True):
     target: str
     python: str
     paddle: str | None
+    libraries: str
     findings: list[Finding]
 
 
@@ -91,10 +93,13 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def audit(path: Path, place: Place, *, importing: bool, rivals: tuple[Path, ...] = ()) -> Audit:
+def audit(
+    path: Path, place: Place, *, importing: bool, rivals: tuple[Path, ...] = (),
+    tried: Trial | None = None,
+) -> Audit:  # fmt: skip
     """Examine a wheel for a place; with `importing` also by installing and importing it there.
 
-    Raises PaddockError `bad-wheel`, `disk-full`.
+    `tried` is a load that was made otherwise. Raises PaddockError `bad-wheel`, `disk-full`.
     """
     name = parsed(path.name)
     with tempfile.TemporaryDirectory(prefix="paddock-wheel-") as scratch:
@@ -105,12 +110,12 @@ def audit(path: Path, place: Place, *, importing: bool, rivals: tuple[Path, ...]
         except UnsafeError as error:
             found = [Finding("error", error.case, error.values, id="wheel-archive")]
         else:
-            found = _asked(subject, place, importing=importing)
+            found = _asked(subject, place, tried, importing=importing)
         found = [_plain(one, f"{site}/") for one in found]
     own = place.target if place.environment else ""
     version, tags = (name.version, name.tags) if name else ("", [])
     return Audit(str(path), name.name if name else "", version, tags, own, place.python,
-                 place.paddle, found)  # fmt: skip
+                 place.paddle, place.libraries, found)  # fmt: skip
 
 
 def _read(path: Path, place: Place, site: Path, rivals: tuple[Path, ...]) -> Subject:
@@ -125,12 +130,16 @@ def _read(path: Path, place: Place, site: Path, rivals: tuple[Path, ...]) -> Sub
     return Subject(path, name, held, facts, site, place.paddle, place.python, linked, apart, rivals)
 
 
-def _asked(subject: Subject, place: Place, *, importing: bool) -> list[Finding]:
+def _asked(
+    subject: Subject, place: Place, tried: Trial | None, *, importing: bool
+) -> list[Finding]:
     """The answer to every question; what a graver one explains only follows from that."""
     found = {"wheel-archive": _sound(subject.contents)}
     for one in QUESTIONS:
         if one.id == "wheel-installs" and importing:
             subject = _tried(subject, place, found)
+        if one.id == "wheel-symbols" and tried:  # after what an installer alone can tell
+            subject = replace(subject, trial=tried)
         found[one.id] = _explained(one, _answer(one, subject), found)
     return list(found.values())
 

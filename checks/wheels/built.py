@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from provision.facts import loading
 from provision.facts.proof import Proof
 from provision.journal import Witness
 from provision.site import Site
@@ -15,11 +16,18 @@ from provision.words import text
 
 if TYPE_CHECKING:
     from checks.build_recipe import Built
+    from checks.wheels.subject import Trial
     from provision.stack import Step
     from provision.steps.base import Context
 
 _ENDINGS = (".intoto.json", ".cdx.json")
 _RESTS_ON = ("paddle/base/libpaddle.so", "paddle/libs/libphi_core.so")
+# What the load of a build comes to, as the audit calls it. Where it computes wrong, it has none.
+_LOADED: dict[str, loading.Verdict] = {
+    "loads": "loads", "registers": "loads", "skipped": "skipped", "symbol": "symbol",
+    "open": "broken", "hang": "hangs", "exit-hang": "hangs", "crash": "crashes",
+    "exit-crash": "crashes", "error": "raises",
+}  # fmt: skip
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -68,37 +76,60 @@ def papers_of_step(step: Step, context: Context, wheel: Path) -> Papers:
     return Papers(files, _verdict(wheel, context.site, context.site.python, importing=True))
 
 
-def papers_of_recipe(made: Built) -> Papers:
-    """What goes with the wheel of a recipe, which has its own trial."""
+def files_of_recipe(made: Built) -> list[Path]:
+    """The papers beside the wheel of a recipe, made where they are not there."""
     files = [made.wheel.with_name(made.wheel.name + ending) for ending in _ENDINGS]
     # A wheel that is found again is the one beside which they were put: nothing heavy is imported.
     if made.is_new or not all(path.is_file() for path in files):
         from provision.papers.making import of_recipe, put
 
         files = put(made.wheel, lambda: of_recipe(made.work, Path(made.record.log).parent))
+    return files
+
+
+def papers_of_recipe(made: Built) -> Papers:
+    """What goes with the wheel of a recipe; the audit is told how it loaded."""
     site, python = Site(made.work.recipe.backend), made.work.python.python
-    return Papers(files, _verdict(made.wheel, site, python, importing=False))
+    verdict = _verdict(made.wheel, site, python, importing=False, tried=_as_loaded(made))
+    return Papers(files_of_recipe(made), verdict)
 
 
-def _verdict(wheel: Path, site: Site, python: Path, *, importing: bool) -> Verdict:
+def _as_loaded(made: Built) -> Trial | None:
+    """How the wheel loaded when it was built, as the audit would have found it."""
+    if made.trial is None or made.trial.verdict not in _LOADED:
+        return None
+    from checks.wheels.subject import Trial
+
+    verdict, device = _LOADED[made.trial.verdict], made.work.recipe.device
+    types = [device] if verdict == "loads" else []
+    line = f"registered: {device}" if types else made.trial.line
+    return Trial(loaded=loading.Loaded(verdict, line, "build-ops", types))
+
+
+def _verdict(
+    wheel: Path, site: Site, python: Path, *, importing: bool, tried: Trial | None = None
+) -> Verdict:
     """The verdict on a wheel in an environment; one of unchanged files is remembered."""
     packages = list(python.parent.parent.glob("lib/python3.*/site-packages"))
     rests = [path / name for path in packages for name in _RESTS_ON if (path / name).is_file()]
     witnesses = [Witness.of(path) for path in (wheel, *rests)]
-    memory = Proof(site.state / "audits" / f"{wheel.name}.json", {"python": str(python)}, witnesses)
+    loaded = repr(tried.loaded) if tried else ""
+    conditions = {"python": str(python), "loaded": loaded}
+    memory = Proof(site.state / "audits" / f"{wheel.name}.json", conditions, witnesses)
     if known := memory.recall(Verdict):
         return known.value
-    made = _audited(wheel, python, importing=importing)
+    made = _audited(wheel, python, tried, importing=importing)
     memory.keep(made)
     return made
 
 
-def _audited(wheel: Path, python: Path, *, importing: bool) -> Verdict:
+def _audited(wheel: Path, python: Path, tried: Trial | None, *, importing: bool) -> Verdict:
     from checks.doctor.report import grade
     from checks.wheels.audit import audit
     from checks.wheels.place import find
     from checks.wheels.verify import counts, registered
 
-    found = audit(wheel, find(wheel.name, "auto", str(python)), importing=importing).findings
+    where = find(wheel.name, "auto", str(python))
+    found = audit(wheel, where, importing=importing, tried=tried).findings
     bad = [one.id for one in found if one.state in ("error", "warning", "unknown")]
     return Verdict(grade(found), counts(found), bad, registered(found))

@@ -22,16 +22,21 @@ from provision.facts.snapshot import UNASKED, Facts
 from provision.paths import targets
 from provision.run import clean
 from provision.site import Site
+from provision.wheels import recipe
 
 _INFO = (".dist-info", ".egg-info")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """The environment that a wheel is for; None where there is none. `device` is Paddle's name."""
+    """The environment that a wheel is for; None where there is none. `device` is Paddle's name.
+
+    `libraries` are the vendor's folders of libraries, as a path of the loader.
+    """
 
     target: str
     device: str
     environment: Environment | None
+    libraries: str = ""
 
     @property
     def paddle(self) -> str | None:
@@ -50,6 +55,12 @@ class Place(msgspec.Struct, frozen=True):
         own = self.environment.version if self.environment else None
         return own or ".".join(map(str, sys.version_info[:3]))
 
+    def variables(self) -> dict[str, str]:
+        """The variables of a process there; the vendor's libraries are found as at a build."""
+        found = clean(os.environ)
+        paths = ":".join(filter(None, [self.libraries, found.get("LD_LIBRARY_PATH")]))
+        return {**found, "LD_LIBRARY_PATH": paths} if paths else found
+
 
 def find(file: str, target: str, env: str) -> Place:
     """The place of a wheel: the environment asked for, else the target's own one.
@@ -67,7 +78,17 @@ def find(file: str, target: str, env: str) -> Place:
     if env or own.exists():
         given = environment_at(Path(env) if env else own)
         there = msgspec.structs.replace(given, own=False)
-    return Place(name, device or stack.load(stack.stack_file(name)).device, there)
+    own_device = device or stack.load(stack.stack_file(name)).device
+    return Place(name, own_device, there, _libraries(device))
+
+
+def _libraries(device: str) -> str:
+    """The folders that the recipe of a device names and that are here."""
+    if device not in recipe.names():
+        return ""
+    found = recipe.load(device)
+    folders = [folder.format_map(found.places()) for folder in found.libraries]
+    return ":".join(folder for folder in folders if Path(folder).is_dir())
 
 
 def link(site: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> None:
@@ -98,7 +119,7 @@ def linked(files: Iterable[Path], site: Path, place: Place) -> list[linkage.Link
     host = process_libraries.NOBODY
     if place.environment:
         host = process_libraries.paddle_host(site, Path(place.environment.python))
-    return linkage.collect(list(files), clean(os.environ), host=host, alone=_is_opened)
+    return linkage.collect(list(files), place.variables(), host=host, alone=_is_opened)
 
 
 def _is_opened(library: Path) -> bool:
@@ -117,5 +138,5 @@ def facts(place: Place, links: list[linkage.Linkage], name: str, version: str) -
     return Facts(
         place.target, place.device, loaded, UNASKED, UNASKED, UNASKED, UNASKED, UNASKED, UNASKED,
         there, None, None, UNASKED, outputs=[], linkage=links,
-        runtime=process_libraries.runtime(clean(os.environ)),
+        runtime=process_libraries.runtime(place.variables()),
     )  # fmt: skip

@@ -47,7 +47,7 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
             return Trial(untried=_problem(answer))
         if answer.status:
             return Trial(refused=answer.lines[-5:] or [_problem(answer)])
-        loaded, said = _imported(python, site, files, place.device)
+        loaded, said = _imported(python, site, files, place)
         known = first_known([*said, loaded.line]) if loaded.verdict != "loads" else None
         return Trial("", [], _plain(loaded, f"{site}/"), _told(known))
 
@@ -86,14 +86,14 @@ def _surroundings() -> dict[str, str]:
 
 
 def _imported(
-    python: Path, site: Path, files: Iterable[PurePosixPath], device: str
+    python: Path, site: Path, files: Iterable[PurePosixPath], place: Place
 ) -> tuple[Loaded, list[str]]:
     """What an import says: of Paddle with the plugin, or of the packages of another wheel."""
-    variables = {**clean(os.environ), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = {**place.variables(), "PYTHONDONTWRITEBYTECODE": "1"}
     if any(file.parts[0] == _PLUGINS for file in files):
         # As Paddle sets it itself, but it looks past the link, beside the Paddle that is linked.
         variables["CUSTOM_DEVICE_ROOT"] = str(site / _PLUGINS)
-        made = loading.load(python, device, variables=variables)
+        made = loading.load(python, place.device, variables=variables)
         if made.verdict == "unknown" and made.types:  # whatever its name, no other plugin is there
             made = Loaded("loads", made.line, made.where, made.types)
         return made, made.said

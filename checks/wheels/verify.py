@@ -48,6 +48,7 @@ def to_json(audits: Sequence[Audit]) -> dict[str, object]:
     wheels = [{
         "path": one.path, "name": one.name, "version": one.version, "tags": one.tags,
         "target": one.target, "python": one.python, "paddle": one.paddle,
+        "libraries": one.libraries.split(":") if one.libraries else [],
         "status": grade(one.findings), "findings": [finding_json(f) for f in one.findings],
     } for one in audits]  # fmt: skip
     return {"schema": SCHEMA, "status": grade([f for one in audits for f in one.findings]),
@@ -57,7 +58,8 @@ def to_json(audits: Sequence[Audit]) -> dict[str, object]:
 def lines(made: Audit) -> Iterator[str]:
     """One audit for people: what it was held against, what is wrong, and how much holds."""
     paddle = f"paddlepaddle {made.paddle}" if made.paddle else text("wheel.no-paddle")
-    yield text("wheel.against", path=made.path, python=made.python, paddle=paddle)
+    vendor = text("wheel.libraries", folders=made.libraries) if made.libraries else ""
+    yield text("wheel.against", path=made.path, python=made.python, paddle=paddle) + vendor
     for state in ("error", "warning", "unknown"):
         for one in made.findings:
             if one.state == state:
