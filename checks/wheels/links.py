@@ -17,6 +17,7 @@ from provision.facts.linking.linkage import Linkage, Needed
 _PADDLE = re.compile(r"lib(paddle|phi(_core|_kernel.*)?|common)\.so|core_(no)?avx\.so")
 # phi::capi is what a plugin compiles for itself, from sources that come with Paddle's headers.
 _OURS = re.compile(r"PD_|_ZN?[VrK]*K?(?:6paddle|3phi(?!4capi)|6common|4phi)")
+_PAST_THE_LOADER = ("loads", "skipped", "hangs", "crashes", "raises", "unknown")
 _SOURCE = "measured: plugins built for and run with paddlepaddle 2.6.2 to 3.3.1"
 
 
@@ -72,8 +73,8 @@ def symbols(subject: Subject) -> Finding:
         return APART
     whole = [msgspec.structs.replace(one, needed=[*one.needed, *_apart(subject, one)])
              for one in links]  # fmt: skip
-    lazy = [one for one in whole if one.missing_symbols and _is_loaded(subject, one)]
-    rest = [one for one in whole if one not in lazy]
+    lazy = [one for one in whole if one.missing_symbols and _is_taken(subject, one)]
+    rest = [_as_told(subject, one) for one in whole if one not in lazy]
     for ask, ones in ((_unlinked, whole), (_missing, rest), (_further, whole)):
         if finding := next(filter(None, map(ask, ones)), None):
             return finding
@@ -87,12 +88,30 @@ def symbols(subject: Subject) -> Finding:
     return Finding("ok", evidence=[Evidence("all symbols found", links[0].file)])
 
 
-def _is_loaded(subject: Subject, one: Linkage) -> bool:
-    """Whether the trial has shown that a library loads: Paddle opens what lies in that folder."""
+def _is_taken(subject: Subject, one: Linkage) -> bool:
+    """Whether the trial has shown that the loader does without a library's missing symbols.
+
+    Paddle opens what lies in that folder, and the loader names the first symbol that it cannot do
+    without. So these explain nothing that comes later: that Paddle skips it, hangs or crashes.
+    """
     loaded = subject.trial.loaded if subject.trial else None
-    if not (loaded and subject.is_plugin):
+    if not (loaded and subject.is_plugin and Path(one.file).parent.name == "paddle_custom_device"):
         return False
-    return loaded.verdict == "loads" and Path(one.file).parent.name == "paddle_custom_device"
+    named = _named(subject)
+    return named not in one.missing_symbols if named else loaded.verdict in _PAST_THE_LOADER
+
+
+def _named(subject: Subject) -> str:
+    """The symbol for which the loader has refused, "" for none."""
+    loaded = subject.trial.loaded if subject.trial else None
+    found = re.search(r"undefined symbol: ([^\s,]+)", loaded.line) if loaded else None
+    return found[1] if found else ""
+
+
+def _as_told(subject: Subject, one: Linkage) -> Linkage:
+    """A library with the one symbol for which the loader has refused it, where that is known."""
+    named = [name for name in one.missing_symbols if name == _named(subject)]
+    return msgspec.structs.replace(one, missing_symbols=named or one.missing_symbols)
 
 
 def _apart(subject: Subject, one: Linkage) -> list[Needed]:

@@ -9,6 +9,8 @@ import pytest
 from checks.wheels import links
 from checks.wheels.audit import Audit, audit
 from checks.wheels.place import find
+from checks.wheels.subject import Trial
+from provision.facts.loading import Loaded, Verdict
 from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
 
@@ -229,3 +231,31 @@ def _hashed(name: bytes) -> bytes:
         number = (number << 4) + byte
         number = (number ^ (number >> 24 & 0xF0)) & 0x0FFFFFFF
     return number.to_bytes(4, "little")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        ("skipped", "Skipped lib [x.so]: InitPlugin failed"),
+        ("hangs", "no end within the time limit"),
+        ("crashes", "SIGSEGV: -"),
+        ("symbol", "x.so: undefined symbol: PD_Elsewhere"),
+        ("symbol", "x.so: undefined symbol: also_lost"),
+    ],
+)
+def test_symbols_that_the_loader_does_without_explain_nothing_else(
+    tmp_path: Path, paddle: Path, core: str, verdict: Verdict, line: str
+) -> None:
+    code = "int PD_OfTomorrow(void); int f(void) { return PD_OfTomorrow(); }"
+    code += "int also_lost(void); int g(void) { return also_lost(); }"
+    flags = (core, ORIGIN, "-Wl,--no-as-needed", core, "-Wl,-z,lazy")
+    path = wheel(tmp_path, make.compiled(tmp_path, code, *flags))
+    tried = Trial(loaded=Loaded(verdict, line, "import paddle"))
+    where = find(path.name, "auto", str(paddle))
+    made = audit(path, where, importing=False, tried=tried)
+    lost = "also_lost" in line
+    explained = {"wheel-symbols": "error missing"}
+    apart = {"wheel-symbols": "warning lazy", "plugin-loads": f"error {verdict}"}
+    assert cases(made) == (explained if lost else apart)
+    sentence = of(made, "wheel-symbols").partition(", ")[0]
+    assert sentence.endswith("also_lost" if lost else "PD_OfTomorrow")
