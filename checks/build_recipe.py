@@ -116,16 +116,20 @@ def _note(made: Built) -> Path:
 def tried(made: Built) -> Built:
     """Loaded into the Paddle it is for; a device of its own has to compute.
 
-    A plugin that needs no hardware has no excuse: raises PaddockError `wheel-unfit`.
+    A plugin that needs no hardware has no excuse: raises PaddockError `wheel-unfit`. Any needs
+    memory: `trial-memory`.
     """
     from provision.wheels import trial
 
     work = made.work
     place = trial.Place(work.python.python, work.libraries())
     found = trial.load(made.wheel, place, work.recipe.device, compute=not work.recipe.pieces)
+    release = work.python.paddle
+    if found.verdict == "memory":  # of the wheel it tells nothing: another run tries it again
+        raise PaddockError("trial-memory", (found.line,), wheel=made.wheel.name, release=release)
     if not work.recipe.pieces and found.verdict != "loads":
         made.wheel.with_name("inputs.json").unlink()
-        verdict, release = text(f"trial.{found.verdict}"), made.work.python.paddle
+        verdict = text(f"trial.{found.verdict}")
         raise PaddockError(
             "wheel-unfit", (found.line,), wheel=made.wheel.name, verdict=verdict, release=release
         )

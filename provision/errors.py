@@ -109,6 +109,7 @@ STATUS: Final[dict[str, int]] = {
     "build-machine": MACHINE,
     "build-unready": MACHINE,
     "build-memory": MACHINE,
+    "trial-memory": MACHINE,
     "no-builder": MACHINE,
     "image-package": MACHINE,
     "engine-absent": MACHINE,

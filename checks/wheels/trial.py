@@ -19,6 +19,7 @@ from provision.facts.command import Answer, run, signal_name
 from provision.facts.loading import Loaded
 from provision.run import clean
 from provision.tools import uv
+from provision.wheels.trial import is_scarce, short_of_memory
 
 if TYPE_CHECKING:
     from checks.logs.catalogue import Failure
@@ -47,7 +48,10 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
             return Trial(untried=_problem(answer))
         if answer.status:
             return Trial(refused=answer.lines[-5:] or [_problem(answer)])
+        scarce = is_scarce()
         loaded, said = _imported(python, site, files, place)
+        if scarce and (line := short_of_memory("\n".join([*said, loaded.line]))):
+            return Trial(untried=line)
         known = first_known([*said, loaded.line]) if loaded.verdict != "loads" else None
         return Trial("", [], _plain(loaded, f"{site}/"), _told(known))
 

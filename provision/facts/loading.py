@@ -87,7 +87,7 @@ def judge(answer: Answer, device: str) -> Loaded:
     """The verdict on an import. Pure."""
     where = "import paddle"
     types = _types(answer)
-    for verdict, pattern in _SIGNS:
+    for verdict, pattern in (*_SIGNS, *(() if types else _NO_PLUGIN)):
         if line := _line(answer, pattern):
             said = _said(answer, line) if verdict == "skipped" else []
             return Loaded(verdict, line, where, types or [], said)
@@ -109,6 +109,10 @@ _SIGNS: tuple[tuple[Verdict, str], ...] = (
     ("symbol", r"undefined symbol: \S+"),
     ("broken", r"Fail to open library"),
     ("skipped", r"Skipped lib \[.*InitPlugin failed"),
+)
+# Of a library beside a plugin Paddle says it too: only where nothing registered it is why.
+_NO_PLUGIN: tuple[tuple[Verdict, str], ...] = (
+    ("skipped", r"Skipped lib \[.*fail to find InitPlugin"),
 )
 
 

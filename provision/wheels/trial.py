@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import signal
 import tempfile
 import zipfile
 from pathlib import Path
@@ -12,15 +14,17 @@ from typing import Final, Literal
 import msgspec
 
 from provision.facts.command import Answer, run, signal_name
+from provision.facts.memory_left import memory_left
 from provision.run import clean
 
 LIMIT = 20.0  # seconds; a plugin made for another Paddle can hang for ever
 _MOST = 8  # times that limit, where the processors have so much else to do
 
-# `exit`: it computes, and then the process hangs or dies at its end.
+# `exit`: it computes, and then the process hangs or dies at its end; `absent`: all goes well, and
+# its device is not there; `memory`: there was not enough of it, which tells nothing of the plugin.
 Verdict = Literal[
     "loads", "skipped", "symbol", "open", "hang", "crash", "exit-hang", "exit-crash", "wrong",
-    "error", "registers",
+    "error", "registers", "absent", "memory",
 ]  # fmt: skip
 
 # Paddle, the device, then sums whose results are exact in binary.
@@ -38,10 +42,18 @@ if device in types and compute:
 """
 
 _SIGNS: Final[tuple[tuple[Verdict, str], ...]] = (
+    ("wrong", r"^paddock-wrong .*"),
     ("symbol", r"undefined symbol: \S+"),
     ("open", r"Fail to open library.*"),
-    ("skipped", r"Skipped lib \[.*InitPlugin failed.*"),
+    ("skipped", r"Skipped lib \[.*InitPlugin.*"),
 )
+# What Python, C++, the loader and Paddle say where memory is short; a full TLS block is no such.
+_MEMORY = re.compile(
+    r"^.*(?:\bMemoryError\b|std::bad_alloc|[Cc]annot allocate memory(?! in static TLS)"
+    r"|failed to map segment from shared object$|ResourceExhausted|Fail to alloc memory).*$",
+    re.MULTILINE,
+)
+_SHORT, _LIMITED = 2 << 30, 16 << 30  # bytes that are left, or allowed, which Paddle may want
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -70,9 +82,27 @@ def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float 
                 if name.startswith("paddle_custom_device/"):
                     archive.extract(name, folder)
         argv: list[str | Path] = [place.python, "-W", "ignore", "-c", _PROBE, device]
+        scarce = is_scarce()
         seconds = limit * min(_MOST, max(1.0, busy()))
         answer = run([*argv, str(int(compute))], seconds, _variables(folder, place), Path(folder))
-        return judge(answer, device, compute=compute)
+        made = judge(answer, device, compute=compute, scarce=scarce)
+        return msgspec.structs.replace(made, line=made.line.replace(f"{folder}/", ""))
+
+
+def is_scarce() -> bool:
+    """Whether so little memory is left, or allowed, that Paddle may not get what it wants."""
+    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    left = memory_left()
+    return (left is not None and left < _SHORT) or any(0 <= one < _LIMITED for one in limits)
+
+
+def short_of_memory(said: str) -> str:
+    """The line that tells that memory ran out; "" where none does.
+
+    A plugin for another Paddle may ask for any amount, so it counts only where memory is scarce.
+    """
+    found = _MEMORY.search(said)
+    return found[0].strip() if found else ""
 
 
 def busy() -> float:
@@ -88,23 +118,47 @@ def _variables(folder: str, place: Place) -> dict[str, str]:
     return {**found, "LD_LIBRARY_PATH": ":".join(paths)}
 
 
-def judge(answer: Answer, device: str, *, compute: bool) -> Trial:
-    """The verdict on what the probe printed and how it ended. Pure."""
+def judge(answer: Answer, device: str, *, compute: bool, scarce: bool = False) -> Trial:
+    """The verdict on what the probe printed and how it ended; `scarce`: memory was. Pure."""
     said = answer.out + "\n" + answer.err
     done = "paddock-computed" in said
     types = re.search(r"^paddock-types(.*)$", said, re.MULTILINE)
-    is_there = bool(types) and device in (types[1].split() if types else [])
+    names = types[1].split() if types else None
+    is_there = device in (names or [])
     if answer.status == 0 and (done or (is_there and not compute)):
         return Trial("loads" if done else "registers", "")
-    if wrong := re.search(r"^paddock-wrong .*", said, re.MULTILINE):
-        return Trial("wrong", wrong[0])
-    if not done:
-        for verdict, pattern in _SIGNS:
-            if found := re.search(pattern, said):
-                return Trial(verdict, found[0])
+    if scarce and (line := _ran_out(answer)):
+        return Trial("memory", line)
+    sign = None if done else _sign(said, is_there=is_there)
+    return sign or _end(answer, names, done=done)
+
+
+def _sign(said: str, *, is_there: bool) -> Trial | None:
+    """What Paddle, the loader or the probe names; what is skipped while the device is there is not
+    the plugin, but another library beside it.
+    """
+    for verdict, pattern in _SIGNS:
+        found = re.search(pattern, said, re.MULTILINE)
+        if found and not (verdict == "skipped" and is_there):
+            return Trial(verdict, found[0])
+    return None
+
+
+def _end(answer: Answer, names: list[str] | None, *, done: bool) -> Trial:
+    """How it ended, where nothing names a cause."""
     last = answer.lines[-1].strip() if answer.lines else ""
     if answer.status is None:
         return Trial("exit-hang" if done else "hang", last)
     if answer.status < 0:
         return Trial("exit-crash" if done else "crash", signal_name(-answer.status))
+    if answer.status == 0 and names is not None:
+        return Trial("absent", f"registered: {', '.join(names) or 'nothing'}")
     return Trial("error", last or f"exit status {answer.status}")
+
+
+def _ran_out(answer: Answer) -> str:
+    """What shows that memory ran out, "" for nothing: the kernel ends what it has none left for."""
+    if line := short_of_memory(answer.err + "\n" + answer.out):
+        return line
+    killed = answer.status == -signal.SIGKILL and "MiB of output" not in answer.err
+    return signal_name(signal.SIGKILL) if killed else ""

@@ -14,6 +14,7 @@ SKIP = STAMP + "Skipped lib [/x/lib.so]: InitPlugin failed, please check."
 HARMLESS = STAMP + "Skipped lib [/x/lib.so]: no custom engine Plugin symbol in this lib."
 OPEN = "ValueError: Fail to open library: /x/lib.so with error: "
 NONE = "paddock-device-types []\n"
+ENTRY = STAMP + "Skipped lib [/x/lib.so]: fail to find InitPlugin symbol in this lib."
 DEMO = 'paddock-device-types ["demo"]\n'
 
 
@@ -23,6 +24,8 @@ DEMO = 'paddock-device-types ["demo"]\n'
         (0, DEMO, HARMLESS, "loads"),
         (0, "noise\n" + DEMO, "", "loads"),
         (0, NONE, SKIP, "skipped"),
+        (0, NONE, ENTRY, "skipped"),
+        (0, DEMO, ENTRY, "loads"),  # of another library
         (0, NONE, "", "unknown"),
         (0, 'paddock-device-types ["other"]\n', "", "unknown"),
         (127, "", "python: symbol lookup error: /x/lib.so: undefined symbol: PD_Thing", "symbol"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import string
 import zipfile
 from pathlib import Path
@@ -166,14 +167,50 @@ def test_memory_that_is_not_told_is_unknown(tmp_path: Path) -> None:
         (Answer(127, "", "python: symbol lookup error: x.so: undefined symbol: PD_R"), "symbol"),
         (Answer(1, "", "ValueError: (InvalidArgument) Fail to open library: x.so"), "open"),
         (Answer(0, "paddock-types\n", "W1 Skipped lib [x.so]: InitPlugin failed, ..."), "skipped"),
-        (Answer(0, "paddock-types\n", ""), "error"),
+        (Answer(0, "paddock-types\n", "W1 Skipped lib [x.so]: fail to find InitPlugin"), "skipped"),
+        (Answer(1, "paddock-types custom_cpu\n", "Skipped lib [y]: fail to find InitPlugin\nE"),
+         "error"),
+        (Answer(0, "paddock-types\n", ""), "absent"),
         (Answer(0, "paddock-types custom_cpu\npaddock-wrong 7\n", ""), "wrong"),
         (Answer(1, "paddock-types custom_cpu\n", "RuntimeError: no kernel"), "error"),
-        (Answer(0, "paddock-types custom_cpu_2\n", ""), "error"),
+        (Answer(0, "paddock-types\n", "Skipped lib [x]: no custom engine Plugin symbol"), "absent"),
+        (Answer(0, "paddock-types custom_cpu_2\n", ""), "absent"),
+        (Answer(1, "", "MemoryError"), "error"),  # there is memory: no limit made it
     ],
-)
+)  # fmt: skip
 def test_a_verdict_is_made_from_what_happened(answer: Answer, verdict: str) -> None:
     assert trial.judge(answer, "custom_cpu", compute=True).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (Answer(1, "", "Traceback\nMemoryError"), "memory"),
+        (Answer(1, "", "ImportError: x.so: failed to map segment from shared object"), "memory"),
+        (Answer(-6, "", "terminate called after throwing 'std::bad_alloc'"), "memory"),
+        (Answer(-9, "", ""), "memory"),
+        (Answer(-9, "", "more than 64 MiB of output"), "crash"),
+        (Answer(-11, "", ""), "crash"),
+        (Answer(1, "", "x.so: cannot allocate memory in static TLS block"), "error"),
+        (Answer(1, "", "x.so: failed to map segment from shared object: Operation not permitted"),
+         "error"),
+        (Answer(0, "paddock-types custom_cpu\npaddock-computed\n", "MemoryError"), "loads"),
+    ],
+)  # fmt: skip
+def test_memory_that_ran_out_tells_nothing_of_the_plugin(answer: Answer, verdict: str) -> None:
+    made = trial.judge(answer, "custom_cpu", compute=True, scarce=True)
+    assert made.verdict == verdict and "paddock-" not in made.line
+
+
+def test_memory_is_scarce_where_a_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {resource.RLIMIT_AS: 700 << 20, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
+    monkeypatch.setattr(trial, "memory_left", lambda: 64 * GIB)
+    monkeypatch.setattr("resource.getrlimit", lambda kind: (limits[kind], limits[kind]))
+    assert trial.is_scarce()
+    limits[resource.RLIMIT_AS] = resource.RLIM_INFINITY
+    assert not trial.is_scarce()
+    monkeypatch.setattr(trial, "memory_left", lambda: GIB)
+    assert trial.is_scarce()
 
 
 def test_a_device_that_cannot_compute_here_is_only_said_to_register() -> None:
