@@ -7,16 +7,28 @@ import shutil
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from provision.errors import PaddockError
 from provision.vendor.unpack import unpack
 
+_BEGINS = (b"PK\x03\x04", b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh")  # zip, gzip, xz, bzip2
+
 
 def is_archive(path: Path) -> bool:
     """Whether the file is a zip or tar archive, packed or not."""
-    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+    try:
+        return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+    except (EOFError, zlib.error):  # cut short or broken before the first file
+        return False
+
+
+def begins_as_one(path: Path) -> bool:
+    """Whether the file begins as a packed archive does, also one that was cut short."""
+    with path.open("rb") as stream:
+        return stream.read(6).startswith(_BEGINS)
 
 
 def unpacked(archive: Path, folder: Path) -> Path:

@@ -82,7 +82,7 @@ def _modules(work: Work, network: Network) -> Iterator[Need]:
     given = source.root if is_out or source.kind == "remote" else Path(source.origin)
     if is_out:
         wanted = modules.missing(source, given, recipe, work.known)
-    elif source.kind == "remote":
+    elif not (given / recipe.folder).is_dir():  # elsewhere, or without a work tree
         wanted = [one for one in recipe.modules if one.applies_here(work.known)]
     else:
         wanted = wanted_modules(recipe, given, work.known)

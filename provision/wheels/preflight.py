@@ -49,7 +49,7 @@ def _first(missing: list[Module]) -> list[str]:
 def _links(work: Work, _: Facts) -> Iterator[str]:
     if found := as_text(work.root, work.folder):
         yield text("unready.links", count=len(found), first=found[0])
-    if found := dangling(work.root, work.folder, work.recipe):
+    if work.recipe.build == "cmake" and (found := dangling(work.root, work.folder, work.recipe)):
         yield text("unready.dangling", count=len(found), first=found[0])
 
 

@@ -11,8 +11,9 @@ from provision.digest import sha256
 from provision.errors import PaddockError
 from provision.network import Network, hidden
 from provision.paths import cache_dir
-from provision.wheels import archive, git
+from provision.wheels import archive, bundle, git
 from provision.wheels.recipe import Module, Recipe
+from provision.words import text
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -35,19 +36,24 @@ class Source:
 
 
 def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
-    """What the flags `--source` and `--ref` name; nothing is fetched or written yet.
+    """What the flags `--source` and `--ref` name; nothing is fetched yet.
 
     Without a source the vendor's repository is meant, without a ref the recipe's own, of a
-    folder or repository here what is checked out. Raises PaddockError `source-*`, `no-network`.
+    folder or repository here what is checked out, of a bundle what was when it was made. Raises
+    PaddockError `source-*`, `no-network`, `package-damaged`.
     """
     if not given or _URL.match(given):
         return _remote(recipe, given or recipe.repository, ref or recipe.ref, network)
     path = Path(given).absolute()
+    if bundle.is_bundle(path):
+        return _bundled(path, ref, recipe)
     if archive.is_archive(path):
         refuse_ref(given, ref)
         found = sha256(path)
         folder = cache_dir() / "sources" / found[:16]
         return Source(str(path), folder, found, kind="archive")
+    if path.is_file() and archive.begins_as_one(path):
+        raise PaddockError("package-damaged", file=given, reason=text("source.cut"))
     if not path.is_dir():
         raise PaddockError("source-missing", source=given, reason=_why(path))
     if git.is_repository(path):
@@ -57,7 +63,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
 
 
 def _why(path: Path) -> str:
-    return "neither a folder nor a tar or zip archive" if path.exists() else "it does not exist"
+    return text("source.no-kind" if path.exists() else "source.gone")
 
 
 def refuse_ref(given: str, ref: str) -> None:
@@ -83,6 +89,13 @@ def _repository(path: Path, ref: str, recipe: Recipe) -> Source:
     if not ref and (lines := git.changed(path, given_files(recipe))):
         raise PaddockError("source-dirty", tuple(lines[:10]), source=path, count=len(lines))
     return Source(str(path), checkout(recipe), commit, commit, ref, "repository")
+
+
+def _bundled(path: Path, ref: str, recipe: Recipe) -> Source:
+    """A bundle, as the repository that it has. One of a tag alone has no HEAD: the recipe's ref."""
+    place = cache_dir() / "sources" / f"{path.stem[:40]}-{sha256(path)[:16]}.git"
+    top = bundle.repository(path, place)
+    return _repository(top, ref or ("HEAD" if git.commit_of(top, "HEAD") else recipe.ref), recipe)
 
 
 def _remote(recipe: Recipe, url: str, ref: str, network: Network) -> Source:

@@ -205,7 +205,43 @@ def test_an_archive_that_is_cut_short(whole: Path, tmp_path: Path) -> None:
     archive = _zip(whole, tmp_path / "a.zip", with_links=True)
     content = archive.read_bytes()
     archive.write_bytes(content[: len(content) // 2])
-    assert _code(archive) == "source-missing"
+    assert _code(archive) == "package-damaged"
+    packed = tmp_path / "a.tar.gz"
+    with tarfile.open(packed, "w:gz") as tar:
+        tar.add(whole / "cmake", "top/cmake")
+    packed.write_bytes(packed.read_bytes()[:40])
+    assert _code(packed) == "package-damaged"
+
+
+def test_a_bundle_is_a_repository_in_a_file(tree: Path, tmp_path: Path) -> None:
+    first = git(tree, "rev-parse", "HEAD")
+    git(tree, "tag", "-a", "-m", "a tag of its own", "v2")
+    (tree / "backends/npu/passes/pass.py").write_text("two = 2\n")
+    second = commit(tree)
+    bundle = tmp_path / "来 源.bundle"
+    git(tree, "bundle", "create", str(bundle), "--all")
+    assert (_found(bundle).commit, _found(bundle, "v2").commit) == (second, first)
+    assert _code(bundle, "v9") == "source-ref"
+    shutil.rmtree(tree)
+    root = bring.bring(_found(bundle), load("npu"), OFFLINE)
+    assert (root / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
+    bring.bring(_found(bundle, "v2"), load("npu"), OFFLINE)
+    assert (root / "backends/npu/passes/pass.py").read_text() != "two = 2\n"
+
+
+def test_bundles_that_are_not_whole(tree: Path, tmp_path: Path) -> None:
+    bundle, later = tmp_path / "a.bundle", tmp_path / "later.bundle"
+    git(tree, "bundle", "create", str(bundle), "v1")
+    assert _code(bundle) == "source-ref"  # no HEAD in it, and not the tag of the recipe
+    assert _found(bundle, "v1").commit
+    commit(tree, "More")
+    git(tree, "bundle", "create", str(later), "HEAD", "^v1")
+    assert _code(later) == "source-missing"  # what it builds upon is not in it
+    for size in (60, bundle.stat().st_size - 30):
+        cut = tmp_path / f"cut{size}.bundle"
+        cut.write_bytes(bundle.read_bytes()[:size])
+        assert _code(cut) == "package-damaged"
+    assert not list((tmp_path / "home").rglob("cut*"))
 
 
 def test_a_folder_without_git_changes_with_its_files(tmp_path: Path, whole: Path) -> None:
