@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 
 import msgspec
@@ -67,14 +66,23 @@ def shown(outputs: Iterable[Output], device: str) -> Shown | None:
 
 
 def lists(one: Shown, slot: str) -> bool:
-    """Whether a tool's list has the card of a slot. Enflame's has no domain: `00:25:00.0`."""
-    return any(_same(bus.lower(), slot) for bus in one.buses or ())
+    """Whether a tool's list has the card of a slot."""
+    return any(same_place(bus, slot) for bus in one.buses or ())
 
 
-def _same(bus: str, slot: str) -> bool:
-    """Whether a bus id, with its domain or without, is this slot."""
-    has_domain = re.match("[0-9a-f]{4,8}:", bus)
-    return bus == slot if has_domain else slot[-7:] == bus[-7:]
+def same_place(one: str, other: str) -> bool:
+    """Whether two bus ids are one place. Where one tells no domain (`00:25:00.0`), the rest counts.
+
+    efsmi prints two digits before the bus, which are none.
+    """
+    (domain, place), (its, same) = (_split(bus.lower()) for bus in (one, other))
+    return place == same and (domain == its or None in (domain, its))
+
+
+def _split(bus: str) -> tuple[str | None, str]:
+    """The domain without leading zeros, None where it is not told, and bus, device and function."""
+    domain = bus[:-7].rstrip(":")
+    return domain.lstrip("0") if len(domain) >= len("0000") else None, bus[-7:]
 
 
 def whole_table(table: NpuInfo, output: Output) -> bool:

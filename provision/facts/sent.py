@@ -50,10 +50,10 @@ def cards(sent: list[Output]) -> list[pci.Device] | Unread:
     """The accelerators by `lspci`; that some lines of it show none does not mean that none is."""
     shown = list(outputs.found(sent, lspci.Lspci))
     found = from_lspci("\n\n".join(output.text for _, output in shown))
-    return found if found or any(_is_whole(*row) for row in shown) else UNSENT
+    return found if found or any(is_whole(*row) for row in shown) else UNSENT
 
 
-def _is_whole(listed: lspci.Lspci, output: Output) -> bool:
+def is_whole(listed: lspci.Lspci, output: Output) -> bool:
     """Whether this is a listing of the whole bus, which has a bridge on every machine."""
     bridges = [one for one in listed.devices
                if one.kind.startswith("06") or "bridge" in one.kind.lower()]  # fmt: skip

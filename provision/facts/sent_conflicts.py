@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from provision.facts import outputs
+from provision.facts import outputs, sent_places
 from provision.facts.pci_text import from_lspci
 from provision.facts.questions import Output
 from provision.facts.texts.lspci import Lspci
@@ -24,7 +24,10 @@ _SINGLE = {
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Files that say different things of one kind; none of them is believed."""
+    """Files that say different things of one kind; none of them is believed.
+
+    Of several kinds that do not go together, `kind` says in what: `Bus-Id: lspci, efsmi`.
+    """
 
     kind: str
     files: list[str]
@@ -32,18 +35,22 @@ class Conflict(msgspec.Struct, frozen=True):
 
 def conflicts(every: list[Output]) -> tuple[list[Conflict], list[Output]]:
     """The kinds of which two outputs contradict each other, and all outputs of these kinds."""
+    made = list(_of_one_kind(every))
+    bad = [output for _, wrong in made for output in wrong]
+    made += sent_places.apart([output for output in every if output not in bad])
+    found = [Conflict(kind, list(dict.fromkeys(one.real for one in wrong))) for kind, wrong in made]
+    return found, [output for _, wrong in made for output in wrong]
+
+
+def _of_one_kind(every: list[Output]) -> Iterator[tuple[str, list[Output]]]:
     kinds: dict[str, list[tuple[Output, dict[str, Any]]]] = {}
     for output in every:
         for part in outputs.parsed(output):
             if part.kind in _SINGLE:
                 kinds.setdefault(part.kind, []).append((output, _told(part, output)))
-    made: list[Conflict] = []
-    bad: list[Output] = []
     for kind, rows in kinds.items():
         if any(_contradict(kind, one, other) for _, one in rows for _, other in rows):
-            made.append(Conflict(kind, list(dict.fromkeys(output.real for output, _ in rows))))
-            bad += [output for output, _ in rows]
-    return made, bad
+            yield kind, [output for output, _ in rows]
 
 
 def _told(part: Any, output: Output) -> dict[str, Any]:

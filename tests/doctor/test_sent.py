@@ -31,6 +31,7 @@ from tests.read.samples import (
     DRIVER,
     EFSMI,
     EFSMI_NEW,
+    EFSMI_QUERY,
     FIRMWARE,
     FIRST_910B,
     LSPCI_N,
@@ -277,6 +278,46 @@ def test_files_that_contradict_each_other_are_named_and_not_used(tmp_path: Path)
 )
 def test_what_contradicts(tmp_path: Path, one: str, other: str, differ: bool) -> None:
     assert bool(sent_files.read(folder(tmp_path, a=one, b=other)).conflicts) is differ
+
+
+def slots(*buses: str, ids: str = "19e5:d802") -> str:
+    """What `lspci -n` shows of cards at these places."""
+    return "".join(f"{bus} 1200: {ids} (rev 20)\n" for bus in buses)
+
+
+EIGHT = npu_table(B3, [b3(number) for number in range(8)], [])  # from 0000:10:00.0 on
+SIXTEEN = [f"{bus:02x}:00.0" for bus in range(0x28, 0x38)]
+
+
+@pytest.mark.parametrize(
+    ("files", "conflict"),
+    [
+        ({"a": EIGHT, "b": slots(*SIXTEEN)}, "Bus-Id: lspci, npu-smi info"),
+        ({"a": EIGHT, "b": slots("10:00.0", "80:00.0")}, "Bus-Id: lspci, npu-smi info"),
+        ({"a": EIGHT, "b": slots("0001:10:00.0")}, "Bus-Id: lspci, npu-smi info"),
+        ({"a": EIGHT, "b": WHOLE + slots("10:00.0", ids="1e36:c035")},
+         "Bus-Id: lspci, npu-smi info"),
+        ({"a": EFSMI, "b": slots("25:00.0", ids="1e36:c035")}, "Bus-Id: efsmi, lspci"),
+        ({"a": EFSMI, "b": EFSMI_QUERY}, "Bus-Id: efsmi, efsmi -q"),
+        ({"a": EIGHT, "b": slots("10:00.0", ids="1e36:c035")}, ""),
+        ({"a": EIGHT, "b": slots("11:00.0")}, ""),
+        ({"a": EIGHT, "b": slots(*(f"{bus:02x}:00.0" for bus in range(0x10, 0x20)))}, ""),
+        ({"a": EIGHT, "b": WHOLE}, ""),
+        ({"a": EFSMI, "b": slots("0000:41:00.0", "0000:44:00.0", ids="1e36:c035")},
+         "Bus-Id: efsmi, lspci"),
+        ({"a": EFSMI, "b": slots("0000:41:00.0", "0000:42:00.0", ids="1e36:c035")}, ""),
+    ],
+)  # fmt: skip
+def test_cards_at_other_places_are_those_of_another_machine(
+    tmp_path: Path, files: dict[str, str], conflict: str
+) -> None:
+    made = sent_folder.examine("ascend910b", folder(tmp_path, **files, c=INTEL))
+    assert made.sent is not None
+    told = [(one.kind, sorted(one.files)) for one in made.sent.conflicts]
+    assert told == ([(conflict, ["a", "b"])] if conflict else [])
+    used = ["c"] if conflict else ["a", "b", "c"]
+    assert sorted(one.real for one in made.sent.outputs) == used
+    assert not conflict or status(made) == 12
 
 
 def test_a_folder_without_outputs_tells_what_to_run(cli: Cli, tmp_path: Path) -> None:
