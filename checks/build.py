@@ -101,13 +101,17 @@ def _told(facts: dict[str, object], *, json: bool) -> int:
 
 def matrix(orders: Sequence[Order], *, json: bool) -> int:
     """Build and run a wheel with each release; print the table. What does not load is no error."""
-    from checks import build_matrix
+    from checks import build_matrix, build_recipe
 
     say = _teller(json=json)
     made, found = build_matrix.cells(orders, say, lambda: progress(json=json))
+    described = build_matrix.described(made, found)
     if json:
-        show_json(build_matrix.as_json(made, found))
+        show_json(build_matrix.as_json(described, found))
         return 0
+    for wheel, papers in described:
+        for line in (_line(build_recipe.as_json(wheel)), *papers.lines()):
+            say(line)
     for line in build_matrix.table(found):
         say(line)
     return 0

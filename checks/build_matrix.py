@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from checks import build_recipe
 from checks.build_recipe import Built, Say, build
 from provision.errors import PaddockError
 from provision.progress import Progress
 from provision.wheels import trial
 from provision.wheels.order import Order
 from provision.words import text
+
+if TYPE_CHECKING:
+    from checks.wheels.built import Papers
 
 TRIES = 5
 """How often a wheel is loaded into another release, while that goes well. Measured for one pair: of
@@ -60,6 +66,16 @@ def cells(
     return made, found
 
 
+def described(made: Sequence[Built], found: Iterable[Cell]) -> list[tuple[Built, Papers]]:
+    """Each wheel with what goes with it, and how it loaded into the release that it is for."""
+    from checks.wheels.built import papers_of_recipe
+
+    own = {cell.built: trial.Trial(cell.verdict, cell.line) for cell in found
+           if cell.built == cell.run}  # fmt: skip
+    whole = [dataclasses.replace(one, trial=own[one.work.python.paddle]) for one in made]
+    return [(one, papers_of_recipe(one)) for one in whole]
+
+
 def _refuse(orders: Sequence[Order]) -> None:
     releases = [order.paddle for order in orders]
     if not all(releases) or len(set(releases)) < len(releases):
@@ -96,11 +112,12 @@ def table(found: Iterable[Cell]) -> Iterator[str]:
         yield f"  {name:<10}" + "".join(f"{row[run]:<{width}}" for run in rows).rstrip()
 
 
-def as_json(made: Sequence[Built], found: Sequence[Cell]) -> dict[str, object]:
+def as_json(made: Sequence[tuple[Built, Papers]], found: Sequence[Cell]) -> dict[str, object]:
     """The cells as JSON values, schema `paddock/matrix/1`."""
-    first = made[0].work
+    first = made[0][0].work
     return {
         "schema": "paddock/matrix/1", "backend": first.recipe.backend,
         "commit": first.source.commit or None, "limit": trial.LIMIT,
         "cells": msgspec.to_builtins(found),
+        "wheels": [build_recipe.as_json(one) | papers.to_json() for one, papers in made],
     }  # fmt: skip

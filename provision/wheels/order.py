@@ -16,7 +16,7 @@ from provision.network import Network
 from provision.site import Site
 from provision.wheels import paddle, places, python, source
 from provision.wheels.places import PLACES
-from provision.wheels.recipe import load, names
+from provision.wheels.recipe import Recipe, load, names
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -93,6 +93,21 @@ def _root(found: source.Source) -> Path:
     return found.root
 
 
+def _releases(recipe: Recipe, own: dict[str, str]) -> list[str]:
+    """The releases for a matrix: those asked for, else those that the recipe lists for the ref.
+
+    Raises PaddockError `flag-needs` where it lists none.
+    """
+    if own["paddle"]:
+        return own["paddle"].split(",")
+    ref = own["ref"] or recipe.ref
+    listed = [pair.paddle for pair in recipe.pairs
+              if ref in (pair.ref, recipe.commits.get(pair.ref))]  # fmt: skip
+    if not listed:
+        raise PaddockError("flag-needs", one=f"--matrix --ref {ref}", other="--paddle")
+    return listed[0]
+
+
 def orders(
     backend: str | None, own: dict[str, str], chosen: Options, *, is_counted: bool, matrix: bool
 ) -> list[Order]:
@@ -110,7 +125,7 @@ def orders(
     place = places.choose(load(backend), own["in"], own["image"], own["python"])
     if own["image"] and place.name != "container":
         raise PaddockError("flag-needs", one="--image", other="--in container")
-    releases = own["paddle"].split(",") if matrix else [own["paddle"]]
+    releases = _releases(load(backend), own) if matrix else [own["paddle"]]
     asked = chosen.jobs if is_counted else None
     return [
         Order(backend, own["source"], own["ref"], own["python"], one.strip(), place.name, asked,

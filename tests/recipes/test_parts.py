@@ -286,7 +286,8 @@ def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
     [
         (("loopback", "--ref", "v1"), "flag-needs", "custom_cpu"),
         (("custom_cp",), "unknown-backend", "custom_cpu"),
-        (("custom_cpu", "--matrix"), "bad-option", "--paddle"),
+        (("custom_cpu", "--matrix", "--ref", "v0"), "flag-needs", "--paddle"),
+        (("custom_cpu", "--matrix", "--paddle", ","), "bad-option", "--paddle"),
         (("custom_cpu", "--matrix", "--paddle", "3.3.1,3.3.1"), "bad-option", "--paddle"),
         (("gcu", "--matrix", "--paddle", "3.0.0"), "flag-needs", "custom_cpu"),
         (("custom_cpu", "--image", "x"), "flag-needs", "--in container"),

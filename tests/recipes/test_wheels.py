@@ -145,6 +145,7 @@ def test_the_matrix_is_what_happens(tree: Path, build: Build) -> None:
     order = ("--backend", "custom_cpu", "--source", str(tree), "--matrix")
     done = build(*order, "--paddle", "3.0.0,3.3.1")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.count(".whl.intoto.json, ") == len(("3.0.0", "3.3.1"))
     rows = [line for line in done.stdout.splitlines() if re.match(r"  3\.\d\.\d +\w", line)]
     assert len(rows) == 2
     assert rows[1].endswith("loads and computes")
