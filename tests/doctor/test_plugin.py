@@ -20,7 +20,7 @@ SOURCES = {
     + '{ PD_RegisterPhiKernel("x"); }',
     "crashes": "#include <csignal>\n" + HEAD + "{ raise(SIGSEGV); }",
     "hangs": "#include <unistd.h>\n" + HEAD + "{ for (;;) sleep(1); }",
-    "unknown": 'extern "C" int nothing() { return 0; }',
+    "no plugin": 'extern "C" int nothing() { return 0; }',
 }  # fmt: skip
 
 pytestmark = pytest.mark.slow
@@ -81,9 +81,13 @@ def test_another_environment_leaves_no_proof(
     assert sorted(home.rglob("*")) == before
 
 
-@pytest.mark.parametrize("expected", ["skipped", "symbol", "crashes", "unknown"])
-def test_plugins_that_do_not_fit(site: Site, root: Path, expected: Verdict) -> None:
-    build(root, SOURCES[expected])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [("skipped", "skipped"), ("symbol", "symbol"), ("crashes", "crashes"),
+     ("no plugin", "skipped")],
+)  # fmt: skip
+def test_plugins_that_do_not_fit(site: Site, root: Path, source: str, expected: Verdict) -> None:
+    build(root, SOURCES[source])
     made = verdict(site)
     assert made.verdict == expected
     assert bool(made.hints) == (expected == "symbol")
