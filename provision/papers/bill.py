@@ -17,7 +17,7 @@ from provision.papers.statement import Making, encode
 
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
 _PACKAGE = "pkg:pypi/"
-_REQUIRED = ("paddlepaddle",)  # of the packages of the build, what the wheel needs when it runs
+_REQUIRED = "paddlepaddle"  # of the packages of the build, what the wheel needs when it runs
 
 
 def beside(wheel: Path) -> Path:
@@ -31,7 +31,7 @@ def bill(wheel: Path, digest: str, making: Making) -> bytes:
     own = f"{_PACKAGE}{name}@{version}"
     files, needed = _contents(wheel)
     packages = list(_packages(making))
-    parts = [*packages, *files, *needed]
+    parts = [*packages, *_vendors(making), *files, *needed]
     return encode({
         "$schema": _SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'sha256:{digest}')}",
@@ -52,9 +52,20 @@ def _packages(making: Making) -> Iterator[dict[str, object]]:
         uri = str(material.get("uri", ""))
         if uri.startswith(_PACKAGE):
             name, _, version = uri.removeprefix(_PACKAGE).partition("@")
-            scope = "required" if name in _REQUIRED else "excluded"
+            scope = "required" if name.startswith(_REQUIRED) else "excluded"
             yield {"type": "library", "bom-ref": uri, "name": name, "version": version,
                    "purl": uri, "scope": scope}  # fmt: skip
+
+
+def _vendors(making: Making) -> Iterator[dict[str, object]]:
+    """The vendor's files: archives are linked in, libraries asked for, headers compiled with."""
+    for material in making.materials:
+        match material:
+            case {"name": str(name), "digest": {"sha256": str(digest)},
+                  "annotations": {"vendor": str(vendor)}}:  # fmt: skip
+                scope = "required" if name.endswith((".a", ".so")) else "excluded"
+                yield {"type": "file", "bom-ref": f"vendor:{name}", "name": name, "scope": scope,
+                       "supplier": {"name": vendor}, "hashes": [_hash(digest)]}  # fmt: skip
 
 
 def _contents(wheel: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:

@@ -91,12 +91,12 @@ def of_recipe(work: Work, logs: Path) -> Making:
 
 
 def _of_recipe(work: Work, paddle: str) -> Iterator[dict[str, object]]:
-    """The sources at their commit, the locks, and Paddle's libraries.
+    """The sources at their commit, the packages, Paddle's libraries, and the vendor's files.
 
     Sources without history are told by no digest that another machine could check.
     """
     from provision.network import hidden
-    from provision.wheels.recipe import TOOLS
+    from provision.papers import parts
 
     source = work.source
     if source.commit:
@@ -106,11 +106,33 @@ def _of_recipe(work: Work, paddle: str) -> Iterator[dict[str, object]]:
         yield {"name": Path(source.origin).name, "digest": {"sha256": source.identity}}
     else:
         yield {"name": "source", "uri": "urn:paddock:source-without-history"}
-    python = f"{work.python.version}.0"
-    for lock in filter(None, [work.python.lock, TOOLS]):
-        yield from materials.locked(lock, f"{lock.parent.name}/{lock.name}", python)
+    yield from _packages(work, paddle)
     if paddle:
         yield from materials.linked(Path(paddle))
+    yield from parts.vendors(work)
+
+
+def _packages(work: Work, paddle: str) -> Iterator[dict[str, object]]:
+    """The packages of an environment made for this: of its locks, and what came without one.
+
+    Of the host's many those that a wheel is built with.
+    """
+    from provision.papers import parts
+
+    locked: set[str] = set()
+    for lock in work.python.locks if work.python.env else ():
+        rows = materials.locked(lock, f"{lock.parent.name}/{lock.name}", f"{work.python.version}.0")
+        for row in rows:
+            locked.add(str(row.get("uri", "")).removeprefix("pkg:pypi/").partition("@")[0])
+            yield row
+    if paddle and work.python.env is None:
+        yield from parts.packages(Path(paddle).parent, _is_of_a_build)
+    elif paddle and work.python.loose:
+        yield from parts.packages(Path(paddle).parent, lambda name: name not in locked)
+
+
+def _is_of_a_build(name: str) -> bool:
+    return name.startswith("paddlepaddle") or name in ("numpy", "setuptools", "wheel")
 
 
 def _lines(script: str) -> list[str]:

@@ -24,7 +24,7 @@ from provision.paths import IMAGES
 from provision.site import Site
 from provision.stack import load
 from provision.steps.base import Context
-from provision.wheels.python import Python
+from provision.wheels.python import Facts, Python
 from provision.wheels.recipe import load as load_recipe
 from provision.wheels.source import Source
 from provision.wheels.work import Work
@@ -111,6 +111,50 @@ def test_the_bill_is_one_of_cyclonedx_and_names_what_is_needed(
     assert held[make.LIBRARY]["type"] == "file"
     broken = text.replace('"SHA-256"', '"SHA-7"')
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(broken) is not None
+
+
+def test_the_vendors_files_and_packages_without_a_lock_are_in_both(
+    tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = []
+    for name, script in (("one", "#!/one/python"), ("another place/里", "#!/two/python")):
+        base = tmp_path / name
+        tops, packages = base / "tops", base / "env/lib/python3.11/site-packages"
+        for file in ("lib/libtopsop.a", "lib/libtopsaten.so", "include/eccl.h"):
+            (tops / file).parent.mkdir(parents=True, exist_ok=True)
+            (tops / file).write_text(file)
+        for package in ("paddlepaddle-3.0.0b2", "numpy-1.26.4", "cmake-3.31.10"):
+            info = packages / f"{package}.dist-info"
+            info.mkdir(parents=True)
+            (info / "METADATA").write_text("Name: x\n")
+            rows = f"../../../bin/x,sha256={script},1\n{info.name}/INSTALLER,sha256={name},2\n"
+            (info / "RECORD").write_text(f"x.py,sha256=abc,3\n{rows}{info.name}/RECORD,,\n")
+        monkeypatch.setenv("PADDOCK_HOME", str(base / "home"))
+        monkeypatch.setenv("TOPS_CUSTOM_PATH", str(tops))
+        source = Source(str(base / "src"), base / "src", "c" * 40, "c" * 40)
+        (base / "src/backends/gcu").mkdir(parents=True)
+        (base / "src/backends/gcu/CMakeLists.txt").write_text("kernels/topsflame/libtopsop.a\n")
+        chosen = Python(Path(sys.executable), "3.11", "3.0.0b2", base / "env")
+        facts = Facts("", "", "", "", str(packages / "paddle"), "3.0.0b2", "", "")
+        monkeypatch.setattr("provision.wheels.python.facts", lambda _, facts=facts: facts)
+        work = Work(load_recipe("gcu"), source, chosen, "x86_64", base / "src")
+        its, digest = making.of_recipe(work, base), sha256(wheel)
+        both.append((statement.statement(wheel, digest, its), bill.bill(wheel, digest, its)))
+    assert both[0] == both[1]
+    said = json.loads(both[0][0])["predicate"]["buildDefinition"]["resolvedDependencies"]
+    assert [one["name"] for one in said if "vendor" in one.get("annotations", {})] == [
+        "Enflame/libtopsop.a", "Enflame/libtopsaten.so", "Enflame/eccl.h",
+    ]  # fmt: skip
+    loose = {
+        one["uri"]: one["annotations"] for one in said if "files" in one.get("annotations", {})
+    }
+    assert list(loose) == ["pkg:pypi/numpy@1.26.4", "pkg:pypi/paddlepaddle@3.0.0b2"]
+    assert all(len(one["files"]) == 64 for one in loose.values())
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(both[0][1].decode()) is None
+    held = {one["name"]: one["scope"] for one in json.loads(both[0][1])["components"]
+            if "scope" in one}  # fmt: skip
+    assert held["Enflame/libtopsop.a"] == held["paddlepaddle"] == "required"
+    assert held["Enflame/eccl.h"] == held["numpy"] == held["cmake"] == "excluded"
 
 
 def test_papers_are_made_once_and_anew_for_another_file(tmp_path: Path, wheel: Path) -> None:
