@@ -14,7 +14,7 @@ from provision.digest import sha256
 from provision.files import write
 from provision.papers import bill, materials, statement
 from provision.papers.statement import Making
-from provision.paths import cache_dir
+from provision.paths import TEMPLATES, cache_dir
 from provision.render import render
 from provision.stack import Layer, Step
 from provision.steps.base import Context
@@ -79,6 +79,7 @@ def of_recipe(work: Work, logs: Path) -> Making:
     names = {str(work.folder): "/source", str(work.root): "/sources", str(work.build): "/build",
              str(work.python.env or ""): "/env", str(work.python.interpreter): "/python",
              found.include: "/include", found.folder: "/lib", str(cache_dir()): "/cache",
+             str(TEMPLATES): "/templates",
              str(Path.home()): "/home"}  # fmt: skip
     scripts = [logs / f"{name}.sh" for name in ("configure", "compile")]
     text = "\n".join(path.read_text(errors="replace") for path in scripts if path.is_file())

@@ -49,7 +49,7 @@ def inputs(work: Work) -> dict[str, str]:
         "compiler": compiler_witness(),
         "flags": repr([os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS")]),
         "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
-        "commands": _digest(sorted((TEMPLATES / "wheels").glob("*.j2"))),
+        "commands": _digest(sorted((TEMPLATES / "wheels").iterdir())),
         "places": repr(sorted(work.recipe.places().items())),
         "pieces": " ".join(_pieces(work)),
     }

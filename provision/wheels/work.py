@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from provision.facts.compilers import compiler
-from provision.paths import cache_dir, data_dir
+from provision.paths import TEMPLATES, cache_dir, data_dir
 from provision.versions import compare
 from provision.wheels import ccache
 from provision.wheels.python import Facts, Python
@@ -104,6 +104,7 @@ class Work:
             "CMAKE_CXX_FLAGS": " ".join(filter(None, [os.environ.get("CXXFLAGS"), self._mapped()])),
             "CMAKE_INSTALL_RPATH": ";".join(self._rpath()),
             "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
+            "CMAKE_PROJECT_INCLUDE": str(TEMPLATES / "wheels" / "rpath.cmake"),
         }  # fmt: skip
         # Both always: CMake remembers what an earlier run was told.
         linked = is_linked(self.python.paddle or facts.release)

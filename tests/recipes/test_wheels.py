@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from provision.facts.linking.elf_file import ElfFile
 from tests.conftest import ROOT, variables
 from tests.recipes.conftest import PADDLE, Build, wheel_of
 from tests.recipes.upstream import ascend, commit, tops
@@ -90,6 +91,9 @@ def test_gcu_gets_a_version_that_is_one(tree: Path, build: Build, tmp_path: Path
     with zipfile.ZipFile(wheel["path"]) as archive:
         names = archive.namelist()
         assert archive.read("paddle_custom_device/gcu/ops/__init__.py") == b"answer = 5\n"
+        library = archive.extract("paddle_custom_device/libpaddle-custom-gcu.so", tmp_path)
+    runpath = ElfFile(Path(library)).runpath
+    assert "$ORIGIN/gcu" in runpath and all(one.startswith("$ORIGIN") for one in runpath)
     assert "paddle_custom_device/gcu/passes/pass.py" in names
 
 
