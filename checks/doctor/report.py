@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from checks.doctor.report_origin import files, origin
+from checks.machine import here, told_cards
 from checks.machine.accelerator_known import summary
 from checks.machine.finding import Finding
 from provision.amounts import size
@@ -93,8 +94,11 @@ def machine_line(facts: Facts) -> str:
 
 
 def _machine_parts(facts: Facts) -> Iterator[str]:
-    if isinstance(facts.accelerators, list) and facts.accelerators:
-        yield summary(facts.accelerators)
+    told = list(told_cards.summary(here.outputs(facts)))
+    if on_bus := here.cards(facts):
+        yield summary(on_bus)
+    elif told:  # nobody looked at the bus, or a sandbox hides it
+        yield from told
     elif isinstance(facts.accelerators, list):
         yield text("doctor.no-accelerator")
     machine = facts.machine

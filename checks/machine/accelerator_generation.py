@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.machine import here
+from checks.machine import here, told_cards
 from checks.machine.finding import APART, Check, Evidence, Finding, UnreadError, known
 from checks.machine.lines import line_of
-from provision.facts import ascend_driver, enflame, pci
+from provision.facts import ascend_driver, pci
 from provision.facts.cards import of_device
 from provision.facts.questions import Output
 from provision.facts.snapshot import Facts, Unread
-from provision.facts.texts.generation import generation
 
 _SOURCE = "PCI ids in hicann/driver and pci.ids; https://github.com/Ascend/pytorch/issues/144"
 _TRAP = "910B"  # npu-smi prints it for cards of the first generation too
@@ -71,29 +70,16 @@ def _unseen(facts: Facts, reason: str) -> Finding:
 
 def _by_tool(facts: Facts) -> Finding:
     """The bus shows no card: what the names and the memory in the tool's table tell."""
-    told = list(_told(facts))
+    told = told_cards.told(known(facts.outputs), facts.device)
     models = [model for model in pci.catalogue().models if model.target == facts.target]
     wanted = {name for model in models for name in (model.name, model.generation)}
-    for name, its, line in told:
-        if its is not None and its not in wanted:
-            values = {"cards": its, "wanted": _wanted(facts.target), "target": facts.target}
-            return Finding("error", "other", values, [line], source=_SOURCE)
-        if its is None:
-            return Finding("unknown", "unclear", {"name": name}, [line])
-    return Finding("ok", evidence=[line for _, _, line in told]) if told else APART
-
-
-def _told(facts: Facts) -> Iterator[tuple[str, str | None, Evidence]]:
-    """Each card of the tool's table: its name, what it is (None for unknown), and the line."""
-    outputs = known(facts.outputs)
-    if facts.device == "npu" and (npus := ascend_driver.table(outputs)):
-        for card in npus[0].cards:
-            line = _line(npus[1], card.npu_id, card.name)
-            yield card.name, generation(card, {}), Evidence(line, npus[1].source)
-    if facts.device == "gcu" and (gcus := enflame.table(outputs)):
-        for one in gcus[0].cards:
-            line = _line(gcus[1], one.device_id, one.name)
-            yield one.name, enflame.model(one.name), Evidence(line, gcus[1].source)
+    for one in told:
+        if one.model is not None and one.model not in wanted:
+            values = {"cards": one.model, "wanted": _wanted(facts.target), "target": facts.target}
+            return Finding("error", "other", values, [one.evidence], source=_SOURCE)
+        if one.model is None:
+            return Finding("unknown", "unclear", {"name": one.name}, [one.evidence])
+    return Finding("ok", evidence=[one.evidence for one in told]) if told else APART
 
 
 def _line(output: Output, number: int, name: str) -> str:

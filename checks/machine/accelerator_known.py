@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from checks.machine.finding import Check, Evidence, Finding, known, ok
+from checks.machine import here, told_cards
+from checks.machine.finding import Check, Evidence, Finding, UnreadError, ok
 from provision.facts import pci
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import Facts, Unread
 from provision.paths import targets
 
 _SOURCE = "images/accelerators.toml"
 
 
 def _run(facts: Facts) -> Finding:
-    cards = known(facts.accelerators)
+    if isinstance(facts.accelerators, Unread):
+        return _by_tool(facts, facts.accelerators.reason)
+    cards = facts.accelerators
     evidence = [_evidence(card) for card in cards]
     if not cards:
         return ok("no accelerator of a known vendor", "/sys/bus/pci/devices, class 1200")
@@ -25,6 +28,20 @@ def _run(facts: Facts) -> Finding:
     if values["target"] not in targets():
         return Finding("warning", "target-missing", values, evidence, source=_SOURCE)
     return Finding("ok", evidence=evidence)
+
+
+def _by_tool(facts: Facts, reason: str) -> Finding:
+    """Nobody looked at the bus: what the vendor's tool tells of its cards."""
+    outputs = here.outputs(facts)
+    models = told_cards.models(outputs, facts.device)
+    if not models:
+        raise UnreadError(reason)
+    evidence = [one.evidence for one in told_cards.told(outputs, facts.device)]
+    wanted = told_cards.targets(models)
+    if len(wanted) == 1 and wanted <= set(targets()):
+        return Finding("ok", evidence=evidence)
+    values = {"cards": ", ".join(sorted(models))}
+    return Finding("warning", "no-target", values, evidence, source=_SOURCE)
 
 
 def summary(cards: list[pci.Device]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.machine import here, told_cards
 from checks.machine.finding import Evidence, UnreadError, known
 from provision.facts import ascend, ascend_kernels
 from provision.facts.ascend import Toolkit
@@ -34,6 +35,11 @@ def source_command(tool: Toolkit) -> str:
 
 
 def generation(facts: Facts) -> str | None:
-    """The generation of the Huawei cards; None where it is not known."""
-    cards = facts.accelerators
-    return None if isinstance(cards, Unread) else ascend_kernels.generation(cards)
+    """The generation of the Huawei cards; None where it is not known or not one.
+
+    Where nobody looked at the bus, it is that of the cards that npu-smi shows.
+    """
+    if not isinstance(facts.accelerators, Unread):
+        return ascend_kernels.generation(facts.accelerators)
+    told = told_cards.models(here.outputs(facts), "npu")
+    return told.pop() if len(told) == 1 else None

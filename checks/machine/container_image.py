@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from checks.machine import documented, here
+from checks.machine import documented, here, told_cards
 from checks.machine.finding import APART, Check, Evidence, Finding
 from checks.machine.in_container import named
 from provision import pairs, versions
 from provision.facts import ascend_driver, enflame, image_name
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import Facts, Unread
 
 _KINDS = {"cann": "driver+cann", "tops": "paddle+plugin+tops+driver"}
 
@@ -25,14 +25,22 @@ def _run(facts: Facts) -> Finding:
 
 def _chip(facts: Facts, image: str, shown: Evidence) -> Finding | None:
     """An image for another chip than all cards of this machine have."""
-    cards = here.cards(facts)
-    there = sorted({card.generation or "" for card in cards})
+    cards = _cards(facts)
+    there = sorted({generation or "" for generation, _ in cards})
     made = image_name.chip(image)
     if not made or not there or "" in there or made[1].generation in there:
         return None
-    line = Evidence(f"{cards[0].slot} {cards[0].ids} {cards[0].name}", "/sys/bus/pci/devices")
+    line = cards[0][1]
     values = {"word": made[0], "made": made[1].generation, "here": ", ".join(there)}
     return Finding("error", "chip", values, [shown, line], source=made[1].source)
+
+
+def _cards(facts: Facts) -> list[tuple[str | None, Evidence]]:
+    """The generation of each card, with what shows it: on the bus, else in npu-smi's table."""
+    if isinstance(facts.accelerators, Unread):
+        return [(one.model, one.evidence) for one in told_cards.told(here.outputs(facts), "npu")]
+    return [(card.generation, Evidence(f"{card.slot} {card.ids} {card.name}", here.bus(facts)))
+            for card in facts.accelerators]  # fmt: skip
 
 
 def _driver(facts: Facts, image: str, shown: Evidence) -> Finding | None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from checks.machine import here, told_cards
 from checks.machine.finding import APART, Check, Evidence, Finding, UnreadError, known
-from checks.machine.here import in_container
 from provision import systems
 from provision.facts.cards import of_device
 from provision.facts.outputs import found
-from provision.facts.snapshot import Facts
+from provision.facts.snapshot import Facts, Unread
 from provision.facts.texts.system import OsRelease
 
 _SOURCE = "ascend-deployer 26.0.0, compatibility_config.py (2026-08)"
 
 
 def _run(facts: Facts) -> Finding:
-    if in_container(facts):
+    if here.in_container(facts):
         return APART  # the list is about the host, on which the driver is
-    cards = of_device(known(facts.accelerators), facts.device)
     listed = {name for row in systems.systems() for name in row.generations}
-    generations = sorted({card.generation for card in cards if card.generation} & listed)
+    generations = sorted(_generations(facts) & listed)
     if not generations:
         return APART  # there is no list for these cards
     release = next(found(known(facts.outputs), OsRelease), None)
@@ -36,6 +35,16 @@ def _run(facts: Facts) -> Finding:
     if None in answers:
         return Finding("unknown", "open", values, evidence, source=_SOURCE)
     return Finding("ok", evidence=evidence)
+
+
+def _generations(facts: Facts) -> set[str]:
+    """Those of the cards on the bus; where nobody looked there, of the cards that a tool shows."""
+    if isinstance(facts.accelerators, Unread):
+        if told := told_cards.models(here.outputs(facts), facts.device):
+            return told
+        raise UnreadError(facts.accelerators.reason)
+    cards = of_device(facts.accelerators, facts.device)
+    return {card.generation for card in cards if card.generation}
 
 
 def _listed(generation: str, arch: str) -> str:

@@ -55,6 +55,13 @@ crw-rw---- 1 root HwHiAiUser 236, 1 Jan  1 00:00 davinci_manager
 """
 WHOLE = "00:00.0 0600: 8086:0001 (rev 01)\n"
 TABLE = npu_table(B3, [b3(0)], [])
+FIRST_S60 = EFSMI_QUERY.partition("DEV ID 1")[0]
+EIGHT = npu_table(B3, [b3(number) for number in range(8)], [])  # from 0000:10:00.0 on
+
+
+def slots(*buses: str, ids: str = "19e5:d802") -> str:
+    """What `lspci -n` shows of cards at these places."""
+    return "".join(f"{bus} 1200: {ids} (rev 20)\n" for bus in buses)
 
 
 def folder(path: Path, **files: str | bytes) -> Path:
@@ -160,6 +167,14 @@ FIRST_TABLE = npu_table(B3, FIRST_910B, [])
         ({"a": EFSMI}, "accelerator-generation", "ok ok"),
         ({"a": EFSMI_NEW}, "accelerator-generation", "error other"),
         ({"a": EFSMI}, "gcu-ecc", "warning mixed"),
+        ({"a": TABLE}, "accelerator-known", "ok ok"),
+        ({"a": EFSMI}, "accelerator-known", "ok ok"),
+        ({"a": EFSMI_QUERY}, "accelerator-known", "unknown unsent"),
+        ({"a": FIRST_TABLE}, "accelerator-known", "follows ok"),
+        ({"a": TABLE}, "accelerator-count", "unknown unsent"),
+        ({"a": TABLE}, "accelerator-link", "unknown unsent"),
+        ({"a": TABLE, "b": UNAME, "c": RELEASE}, "machine-system", "warning unlisted"),
+        ({"a": TABLE, "b": f"$ docker ps\n{UNAME}"}, "machine-system", "unknown unsent"),
     ],
 )  # fmt: skip
 def test_one_output_tells_the_cause(
@@ -169,6 +184,33 @@ def test_one_output_tells_the_cause(
     found = next(one for one in report.findings if one.id == check)
     assert f"{found.state} {found.case or 'ok'}" == expected
     assert found.state == "ok" or found.case == "unsent" or found.evidence
+
+
+@pytest.mark.parametrize(
+    ("files", "machine"),
+    [
+        ({"a": EIGHT}, "8 x 910B3 (npu-smi)"),
+        ({"a": EIGHT, "b": WHOLE}, "8 x 910B3 (npu-smi)"),
+        ({"a": EIGHT, "b": RELEASE, "c": UNAME}, "8 x 910B3 (npu-smi), Demo Linux 7 aarch64"),
+        ({"a": EIGHT, "b": slots("10:00.0")}, "1 x Ascend 910B (19e5:d802)"),
+        ({"a": EIGHT[: EIGHT.index("| 2 ")]}, "at least 2 x 910B3 (npu-smi; there may be more)"),
+        ({"a": npu_table(B3, [b3(0), b3(1, name="910B4")], [])},
+         "1 x 910B3, 1 x 910B4 (npu-smi)"),
+        ({"a": npu_table(A3, A3_DIES, [])}, "1 x Ascend910 (npu-smi)"),
+        ({"a": EFSMI}, "3 x Enflame S60 (efsmi)"),
+        ({"a": f"$ efsmi -q -i 0\n{FIRST_S60}$ efsmi -q\n{FIRST_S60}"},
+         "at least 1 x S60 (efsmi; there may be more)"),
+        ({"a": EFSMI_QUERY}, ""),
+        ({"a": WHOLE}, "no accelerator"),
+        ({"a": "dcmi module initialize failed. ret is -8005\n"}, ""),
+    ],
+)  # fmt: skip
+def test_without_the_bus_the_vendor_s_tool_tells_of_the_cards(
+    tmp_path: Path, files: dict[str, str], machine: str
+) -> None:
+    made = sent_folder.examine("", folder(tmp_path, **files))
+    assert to_json(made)["machine"] == machine
+    assert made.facts.accelerators == UNSENT or "b" in files or files["a"] == WHOLE
 
 
 LOG = """\
@@ -280,12 +322,6 @@ def test_what_contradicts(tmp_path: Path, one: str, other: str, differ: bool) ->
     assert bool(sent_files.read(folder(tmp_path, a=one, b=other)).conflicts) is differ
 
 
-def slots(*buses: str, ids: str = "19e5:d802") -> str:
-    """What `lspci -n` shows of cards at these places."""
-    return "".join(f"{bus} 1200: {ids} (rev 20)\n" for bus in buses)
-
-
-EIGHT = npu_table(B3, [b3(number) for number in range(8)], [])  # from 0000:10:00.0 on
 SIXTEEN = [f"{bus:02x}:00.0" for bus in range(0x28, 0x38)]
 
 
