@@ -73,7 +73,7 @@ def read(whole: zipfile.ZipFile, site: Path) -> Contents:
     `disk-full`, and `archive.DAMAGED`.
     """
     infos, texts = own_texts(whole)
-    record = _rows(texts.get("RECORD", ""))
+    record = {name: (digest, size) for name, digest, size in rows(texts.get("RECORD", ""))}
     made: dict[str, Member] = {}
     libraries: dict[str, Path] = {}
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(1) as hasher:
@@ -180,7 +180,7 @@ def _text(whole: zipfile.ZipFile, name: str) -> str | None:
     return b"".join(archive.pieces(whole, info)).decode("utf-8", "replace")
 
 
-def _rows(record: str) -> dict[str, tuple[str, str]]:
-    """RECORD as name -> (digest, size)."""
-    rows = csv.reader(record.splitlines())
-    return {row[0]: (row[1], row[2]) for row in rows if len(row) == len(("name", "digest", "size"))}
+def rows(record: str) -> list[tuple[str, str, str]]:
+    """The rows of RECORD: name, digest, size."""
+    whole = [row for row in csv.reader(record.splitlines()) if len(row) == 3]  # noqa: PLR2004 - these
+    return [(name, digest, size) for name, digest, size in whole]

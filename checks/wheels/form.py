@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import msgspec
 
 from checks.machine.finding import Evidence, Finding, names
-from checks.wheels.contents import STRONG
+from checks.wheels.contents import STRONG, rows
 from checks.wheels.subject import Subject, fields
 from provision.distributions import normal
 from provision.document import Table, tables
@@ -124,6 +125,9 @@ def record(subject: Subject) -> Finding:
     """Each file is listed in RECORD with the digest and the size that it has."""
     told = list(_differences(subject))
     if not told:
+        if again := _repeated(rows(subject.contents.texts.get("RECORD", ""))):
+            values = {"file": again[0], "count": str(len(again))}
+            return msgspec.structs.replace(_bad("again", values, [], _PEP427), state="warning")
         count = len(subject.contents.record)
         return Finding("ok", evidence=[Evidence(f"files: {count}", "RECORD")])
     case, file, _ = told[0]
@@ -133,20 +137,28 @@ def record(subject: Subject) -> Finding:
 
 def _differences(subject: Subject) -> Iterator[tuple[str, str, str]]:
     """Case, file and line of each file that is not as RECORD has it, the gravest case first."""
-    contents, rows = subject.contents, subject.contents.record
+    contents, listed = subject.contents, subject.contents.record
     own = {f"{contents.info}/RECORD{end}" for end in ("", ".jws", ".p7s")}
     there = {file: one for file, one in contents.members.items() if file not in own}
-    strong = {file for file in there if rows.get(file, ("",))[0].partition("=")[0] in STRONG}
+    strong = {file for file in there if listed.get(file, ("",))[0].partition("=")[0] in STRONG}
     for file in sorted(strong):
-        digest, size = rows[file]
+        digest, size = listed[file]
         if there[file].digest != digest.rstrip("=") or size not in ("", str(there[file].size)):
             yield "changed", file, f"{digest} {size} / {there[file].digest} {there[file].size}"
-    for file in sorted(rows.keys() - contents.members.keys()):
+    lines = set(rows(contents.texts.get("RECORD", "")))
+    for file in _repeated(lines):
+        yield "twice", file, " / ".join(sorted(line[1] for line in lines if line[0] == file))
+    for file in sorted(listed.keys() - contents.members.keys()):
         yield "gone", file, "-"
-    for file in sorted(there.keys() - rows.keys()):
+    for file in sorted(there.keys() - listed.keys()):
         yield "unlisted", file, "-"
-    for file in sorted((there.keys() & rows.keys()) - strong):
-        yield "weak", file, rows[file][0] or "-"
+    for file in sorted((there.keys() & listed.keys()) - strong):
+        yield "weak", file, listed[file][0] or "-"
+
+
+def _repeated(lines: Iterable[tuple[str, str, str]]) -> list[str]:
+    """The files that are named in more than one of these rows of RECORD."""
+    return sorted(file for file, count in Counter(row[0] for row in lines).items() if count > 1)
 
 
 def _bad(case: str, values: dict[str, str], evidence: list[Evidence], source: str) -> Finding:

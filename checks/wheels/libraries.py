@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import platform
+import posixpath
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -11,20 +12,30 @@ from pathlib import Path, PurePosixPath
 
 from checks.machine.finding import APART, Evidence, Finding, State
 from checks.wheels.subject import Subject
+from provision.distributions import normal
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.facts.linking.library_folders import products
 from provision.facts.linking.linkage import Linkage
 
 _ELF = "System V ABI; ld.so(8)"
+_PADDLE = "measured: Paddle opens each *.so in paddle_custom_device, and nothing below it"
+_PLUGIN = "paddle-custom-"
 # Where a build happens, or what only its owner may read: nobody else has it, or, worse, anybody may
 # put a library there.
 _BUILD = ("/tmp", "/var/tmp", "/home", "/root", "/build", "/workspace", "/work", "/mnt")  # noqa: S108
 _SYSTEM = re.compile(r"/(usr/)?(local/)?lib(32|64)?(/[a-z0-9_]+-linux-gnu)?")
 _PYTHON = re.compile(r"/(site|dist)-packages(/|$)")
+# The loader takes the name only where it is a whole part of the path.
+_ORIGIN = re.compile(r"\$(ORIGIN|\{ORIGIN\})(?=/|$)")
+_PREFIX = 3  # folders from site-packages up to the environment: lib/python3.x/site-packages
+_ORDER = ("relative", "outside", "build", "environment", "absolute")
 
 
 def sound(subject: Subject) -> Finding:
-    """Each library is an ELF file for this processor."""
+    """Each library is an ELF file for this processor, and a plugin has one where Paddle looks."""
+    if subject.name and normal(subject.name.name).startswith(_PLUGIN) and not subject.is_plugin:
+        evidence = [Evidence("paddle_custom_device/*.so: -", subject.path.name)]
+        return Finding("error", "none", {"name": subject.name.name}, evidence, source=_PADDLE)
     if not subject.linkage:
         return APART
     bad = [one for one in subject.linkage if one.problem]
@@ -76,17 +87,20 @@ def _glibc(tag: str) -> tuple[int, int] | None:
 
 def runpath(subject: Subject) -> Finding:
     """No library is looked for where only the machine of the build has it."""
-    found = [(_grade(path), tag, path, one)
-             for one in subject.linkage for tag, path in _paths(one)]  # fmt: skip
-    bad = [row for row in found if row[0]]
-    if not bad:
-        line = next((f"{tag} {path}" for _, tag, path, _ in found), "no RUNPATH, no RPATH")
+    found = [(tag, path, one) for one in subject.linkage for tag, path in _paths(one)]
+    graded = [(grade, *row) for row in found if (grade := _grade(row[1], _depth(subject, row[2])))]
+    if not graded:
+        line = next((f"{tag} {path}" for tag, path, _ in found), "no RUNPATH, no RPATH")
         return Finding("ok", evidence=[Evidence(line, subject.path.name)])
-    order = ("relative", "build", "environment", "absolute")
-    case, _, path, one = min(bad, key=lambda row: order.index(row[0]))
-    evidence = [Evidence(f"{tag} {path}", one.file) for _, tag, path, one in bad[:4]]
-    state: State = "error" if case in ("relative", "build") else "warning"
+    graded.sort(key=lambda row: (row[0][0] != "error", _ORDER.index(row[0][1])))
+    (state, case), _, path, one = graded[0]
+    evidence = [Evidence(f"{tag} {path}", one.file) for _, tag, path, one in graded[:4]]
     return Finding(state, case, {"path": path, "file": one.file}, evidence, source=_ELF)
+
+
+def _depth(subject: Subject, one: Linkage) -> int:
+    """How many folders below site-packages a library is."""
+    return len(Path(one.file).relative_to(subject.site).parts) - 1
 
 
 def _paths(one: Linkage) -> Iterator[tuple[str, str]]:
@@ -99,17 +113,32 @@ def _paths(one: Linkage) -> Iterator[tuple[str, str]]:
     yield from (("NEEDED", str(Path(need.name).parent)) for need in one.needed if "/" in need.name)
 
 
-def _grade(path: str) -> str:
-    """What is wrong with a folder; "" for one below the library itself, the system or a vendor."""
-    if path.startswith(("$ORIGIN", "${ORIGIN}")):
-        return ""
+def _grade(path: str, depth: int) -> tuple[State, str] | None:
+    """What is wrong with a folder that a library names, so many folders below site-packages.
+
+    None for one in its environment, the system's or a vendor's.
+    """
+    if origin := _ORIGIN.match(path):
+        outside = _climbs(path[origin.end() :], depth) > _PREFIX
+        return ("error", "outside") if outside else None
     if not path.startswith("/"):
-        return "relative"
-    if path.startswith(_vendors()) or _SYSTEM.fullmatch(path.rstrip("/")):
-        return ""
+        return "error", "relative"
+    path = "/" + posixpath.normpath(path).lstrip("/")
+    if any(_below(path, one) for one in _vendors()) or _SYSTEM.fullmatch(path):
+        return None
+    is_build = any(_below(path, folder) for folder in _BUILD)
     if _PYTHON.search(path):
-        return "environment"
-    return "build" if any(_below(path, folder) for folder in _BUILD) else "absolute"
+        return "error" if is_build else "warning", "environment"
+    return ("error", "build") if is_build else ("warning", "absolute")
+
+
+def _climbs(path: str, depth: int) -> int:
+    """How many folders above site-packages a path leads at its highest."""
+    level = highest = depth
+    for part in path.split("/"):
+        level += {"..": -1, "": 0, ".": 0}.get(part, 1)
+        highest = min(highest, level)
+    return -highest
 
 
 def _below(path: str, folder: str) -> bool:

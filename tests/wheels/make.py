@@ -23,11 +23,15 @@ def digest(content: bytes) -> str:
 
 
 def sound(  # noqa: PLR0913, PLR0917 - what may differ, each with a value for "as usual"
-    folder: Path, files: Mapping[str, bytes], name: str = "paddle_custom_tiny",
+    folder: Path, files: Mapping[str, bytes], name: str = "",
     version: str = "3.3.1", tag: str = HERE, metadata: str = "",
     change: Change = lambda files: None,
 ) -> Path:  # fmt: skip
-    """A wheel of these files; `change` spoils them after RECORD was written."""
+    """A wheel of these files; `change` spoils them after RECORD was written.
+
+    One with a library is called a plugin, as it has to be one then.
+    """
+    name = name or ("paddle_custom_tiny" if LIBRARY in files else "tiny")
     info = f"{name}-{version}.dist-info"
     head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{metadata}"
     wheel = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {tag}\n"

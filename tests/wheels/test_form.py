@@ -11,7 +11,7 @@ from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
 
 SOUND = {make.INIT: b"x = 1\n", "paddle_custom_device/more.py": b""}
-INFO = "paddle_custom_tiny-3.3.1.dist-info"
+INFO = "tiny-3.3.1.dist-info"
 
 
 def test_a_sound_one_has_no_findings(tmp_path: Path, against: Auditor, alone: Auditor) -> None:
@@ -22,7 +22,7 @@ def test_a_sound_one_has_no_findings(tmp_path: Path, against: Auditor, alone: Au
 def test_a_version_that_is_none_says_which_installers_take_it(
     tmp_path: Path, alone: Auditor
 ) -> None:
-    path = make.sound(tmp_path, SOUND, "paddle_custom_gcu", "0.0.0.c8ed610_3.1.0")
+    path = make.sound(tmp_path, SOUND, "paddlenlp_ops", "0.0.0.c8ed610_3.1.0")
     made = alone(path)
     assert cases(made) == {"wheel-name": "error version"}
     told = {one.line.partition(":")[0]: one.line for one in made.findings[1].evidence}
@@ -34,7 +34,7 @@ def test_a_version_that_is_none_says_which_installers_take_it(
 
 def test_names_that_are_not_of_one_wheel(tmp_path: Path, alone: Auditor) -> None:
     path = make.sound(tmp_path, SOUND)
-    renamed = path.rename(tmp_path / f"paddle_custom_tiny-3.3.0-{make.HERE}.whl")
+    renamed = path.rename(tmp_path / f"tiny-3.3.0-{make.HERE}.whl")
     assert cases(alone(renamed)) == {
         "wheel-name": "error differ", "wheel-metadata": "error folder",
     }  # fmt: skip
@@ -65,7 +65,7 @@ def _later(files: dict[str, bytes]) -> None:
 
 
 def _second(files: dict[str, bytes]) -> None:
-    files["paddle_custom_tiny-3.3.0.dist-info/METADATA"] = b""
+    files["tiny-3.3.0.dist-info/METADATA"] = b""
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,32 @@ def _weaker(files: dict[str, bytes]) -> None:
     rows = files[f"{INFO}/RECORD"].decode().splitlines()
     rows[0] = f"{make.INIT},md5=abc,6"
     files[f"{INFO}/RECORD"] = "\n".join(rows).encode()
+
+
+def _twice(row: str) -> make.Change:
+    def change(files: dict[str, bytes]) -> None:
+        files[f"{INFO}/RECORD"] = f"{row}\n".encode() + files[f"{INFO}/RECORD"]
+
+    return change
+
+
+def test_a_file_that_is_listed_more_than_once(tmp_path: Path, alone: Auditor) -> None:
+    other = f"{make.INIT},{make.digest(b'x = 2')},5"
+    path = make.sound(tmp_path, SOUND, change=_twice(other))
+    assert cases(alone(path)) == {"wheel-record": "error twice"}
+    own = f"{make.INIT},{make.digest(SOUND[make.INIT])},{len(SOUND[make.INIT])}"
+    path = make.sound(tmp_path, SOUND, change=_twice(own))
+    assert cases(alone(path)) == {"wheel-record": "warning again"}
+
+
+@pytest.mark.parametrize("more", [{}, {"paddle_custom_device/npu/libhelper.so": b"no library"}])
+def test_a_plugin_that_brings_no_library(
+    tmp_path: Path, alone: Auditor, more: dict[str, bytes]
+) -> None:
+    path = make.sound(tmp_path, {**SOUND, **more}, "paddle_custom_npu")
+    made = alone(path)
+    assert cases(made) == {"wheel-libraries": "error none"}
+    assert "paddle_custom_npu" in next(f for f in made.findings if f.case == "none").part("what")
 
 
 @pytest.mark.parametrize(

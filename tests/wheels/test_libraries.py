@@ -119,7 +119,15 @@ RUNPATHS = [
     ("/home/somebody/src/build", "error build"),
     ("lib/here", "error relative"),
     ("/usr/local/lib/python3.10/dist-packages/paddle_custom_device/gcu", "warning environment"),
-    ("/root/.venv/lib/python3.10/site-packages/paddle/base", "warning environment"),
+    ("/root/.venv/lib/python3.10/site-packages/paddle/base", "error environment"),
+    ("/opt/py/lib/python3.10/site-packages/paddle/base", "warning environment"),
+    ("/usr/local/Ascend/../../../home/somebody", "error build"),
+    ("//home/somebody", "error build"),
+    ("/opt/topsy/lib", "warning absolute"),
+    ("$ORIGINAL/lib", "error relative"),
+    ("$ORIGIN/../../../../lib", None),  # of the environment
+    ("$ORIGIN/../../../../../../home/somebody/build", "error outside"),
+    ("${ORIGIN}/../paddle/libs/../../../../../../tmp", "error outside"),
     ("/opt/unheard/of", "warning absolute"),
     ("/usr/local/Ascend/ascend-toolkit/latest/lib64", None),
     ("/opt/tops/lib", None),
@@ -140,6 +148,15 @@ def test_folders_that_the_build_left(  # noqa: PLR0913, PLR0917 - the last four 
     assert cases(made).get("wheel-runpath") == said
     finding = next(one for one in made.findings if one.id == "wheel-runpath")
     assert finding.evidence[0].line == f"{tag} {path}"
+
+
+@pytest.mark.parametrize("path", ["$ORIGIN/..:", ":$ORIGIN/..", "$ORIGIN::$ORIGIN/.."])
+def test_what_is_empty_between_colons_is_the_current_folder(
+    tmp_path: Path, alone: Auditor, path: str
+) -> None:
+    made = alone(wheel(tmp_path, make.compiled(tmp_path, "int f;", f"-Wl,-rpath,{path}")))
+    assert cases(made).get("wheel-runpath") == "error relative"
+    assert "./" in of(made, "wheel-runpath")
 
 
 def test_parts_of_a_package_that_one_rpath_finds(tmp_path: Path, alone: Auditor) -> None:

@@ -168,7 +168,8 @@ def test_papers_are_made_once_and_anew_for_another_file(tmp_path: Path, wheel: P
     assert [path.name for path in files] == [f"{wheel.name}.intoto.json", f"{wheel.name}.cdx.json"]
     before = [path.read_bytes() for path in files]
     assert making.put(wheel, made) == files and asked == [1]
-    make.sound(tmp_path, {make.INIT: b"x = 2\n"})
+    library = (tmp_path / "build" / Path(make.LIBRARY).name).read_bytes()
+    make.sound(tmp_path, {make.INIT: b"x = 2\n", make.LIBRARY: library})
     making.put(wheel, made)
     assert asked == [1, 1]
     assert [path.read_bytes() for path in files] != before
@@ -177,7 +178,8 @@ def test_papers_are_made_once_and_anew_for_another_file(tmp_path: Path, wheel: P
 def test_the_audit_believes_them_only_about_this_file(wheel: Path, against: Auditor) -> None:
     making.put(wheel, lambda: MADE)
     assert cases(against(wheel)) == {}
-    make.sound(wheel.parent, {make.INIT: b"x = 2\n"})
+    library = (wheel.parent / "build" / Path(make.LIBRARY).name).read_bytes()
+    make.sound(wheel.parent, {make.INIT: b"x = 2\n", make.LIBRARY: library})
     assert cases(against(wheel)) == {"wheel-provenance": "error other"}
     statement.beside(wheel).write_text("{}")
     assert cases(against(wheel)) == {"wheel-provenance": "warning form"}

@@ -140,8 +140,10 @@ def test_another_plugin_in_the_environment(
 ) -> None:
     info = with_plugin(paddle, "paddle_custom_npu", content)
     try:
-        assert cases(against(make.sound(tmp_path, {make.INIT: b""}))) == {"wheel-conflict": said}
-        own = make.sound(tmp_path, {make.INIT: b""}, "paddle_custom_npu")
+        library = make.compiled(tmp_path / "build", "int f;").read_bytes()
+        plugin = {make.INIT: b"", make.LIBRARY: library}
+        assert cases(against(make.sound(tmp_path, plugin))) == {"wheel-conflict": said}
+        own = make.sound(tmp_path, plugin, "paddle_custom_npu")
         assert cases(against(own)) == {}  # it replaces itself
     finally:
         for path in info.iterdir():
@@ -150,8 +152,9 @@ def test_another_plugin_in_the_environment(
 
 
 def test_two_plugins_that_are_examined_together(tmp_path: Path, alone: Auditor) -> None:
-    one = make.sound(tmp_path, {make.INIT: b"1"})
-    two = make.sound(tmp_path, {make.INIT: b"2"}, "paddle_custom_npu")
+    library = make.compiled(tmp_path / "build", "int f;").read_bytes()
+    one = make.sound(tmp_path, {make.INIT: b"1", make.LIBRARY: library})
+    two = make.sound(tmp_path, {make.INIT: b"2", make.LIBRARY: library}, "paddle_custom_npu")
     assert cases(alone(one, two)) == cases(alone(two, one)) == {"wheel-conflict": "error differ"}
     two.write_bytes(b"no wheel")
     assert cases(alone(one, two)) == {}

@@ -171,10 +171,16 @@ class ElfFile:
 
     @cached_property
     def rpath(self) -> list[str]:
-        """DT_RPATH as written, `$ORIGIN` and all; the loader ignores it beside a RUNPATH."""
-        return [part for text in self._names(_RPATH) for part in text.split(":") if part]
+        """DT_RPATH as written, `$ORIGIN` and all; the loader ignores it beside a RUNPATH.
+
+        What is empty between colons is the current folder, here `./`; an empty whole is nothing.
+        """
+        return self._folders(_RPATH)
 
     @cached_property
     def runpath(self) -> list[str]:
-        """DT_RUNPATH as written."""
-        return [part for text in self._names(_RUNPATH) for part in text.split(":") if part]
+        """DT_RUNPATH as written, in the same form."""
+        return self._folders(_RUNPATH)
+
+    def _folders(self, tag: int) -> list[str]:
+        return [part or "./" for text in self._names(tag) if text for part in text.split(":")]
