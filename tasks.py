@@ -29,6 +29,7 @@ def provision(
     unsupported_os: bool = False, accept_eula: str = "", in_: str = "host", image: str = "",
     cards: str = "", privileged: bool = False, name: str = "", plugin_source: str = "",
     plugin_ref: str = "", ops_source: str = "", rehearse: bool = False,
+    volume: list[str] | None = None,
 ) -> int:  # fmt: skip
     """Bring this machine to a verified stack."""
     given = locals()
@@ -46,7 +47,7 @@ def provision(
         unsupported_os=unsupported_os, accept_eula=accept_eula, plugin_source=plugin_source,
         plugin_ref=plugin_ref, ops_source=ops_source,
     )  # fmt: skip
-    choices = {"image": image, "cards": cards, "name": name}
+    choices = {"image": image, "cards": cards, "name": name, "volume": ",".join(volume or [])}
     if where(in_, {**choices, "privileged": privileged}) == "container":
         from checks import containers
 
@@ -221,13 +222,15 @@ def render(
     _: Context, target: str = "auto", as_: str = "", release: str = "", stack: str = "",
     image: str = "", base: str = "", builder: str = "", syntax: str = "", cards: str = "",
     machine: str = "", home: str = "", secrets: str = "", privileged: bool = False,
+    volume: list[str] | None = None,
 ) -> int:  # fmt: skip
     """Print a target as a Dockerfile, a script, or what starts a container of it."""
     from checks import forms
     from provision.arguments import options
 
     choices = {"image": image, "base": base, "builder": builder, "syntax": syntax, "cards": cards,
-               "machine": machine, "home": home, "secrets": secrets}  # fmt: skip
+               "machine": machine, "home": home, "secrets": secrets,
+               "volume": ",".join(volume or [])}  # fmt: skip
     return forms.render(options(target, release, stack), as_, choices, privileged=privileged)
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from checks.forms import chosen
@@ -17,9 +18,10 @@ from provision.console import show, show_json
 from provision.container import box, engine, images
 from provision.container.inside import Inside
 from provision.container.place import Place
-from provision.container.settings import DIGEST, IMAGE, SOURCED, TARGET, VOLUME, private
+from provision.container.settings import DIGEST, IMAGE, MADE, SOURCED, TARGET, VOLUME, private
 from provision.engine import Options
 from provision.errors import PaddockError
+from provision.forms.volumes import volumes
 from provision.forms.wanted import HOME
 from provision.network import Network
 from provision.paths import state_dir
@@ -58,7 +60,8 @@ def place(options: Options, choices: Mapping[str, str], *, privileged: bool) -> 
     wanted = chosen(options, {"builder": "", "base": image, "image": image,
                               "cards": choices["cards"], "machine": os.uname().machine},
                     privileged=privileged)  # fmt: skip
-    return Place(options, wanted, name)
+    given = volumes(choices["volume"], wanted.taken, here=True)
+    return Place(options, replace(wanted, volumes=given), name)
 
 
 def shell(target: str, command: str) -> int:
@@ -130,6 +133,8 @@ def status(*, json: bool) -> int:
         show(text("status.row", **row))
         show(text("status.image", **row))
         show(text("status.cards", cards=row["cards"] or "-", devices=" ".join(row["devices"])))
+        if row["volumes"]:
+            show(text("status.volumes", volumes=text("plan.comma").join(row["volumes"])))
     if not rows:
         show(text("status.none"))
     return 0
@@ -146,6 +151,7 @@ def _row(container: Any) -> dict[str, Any]:
         "image": container.labels.get(IMAGE, ""), "digest": container.labels.get(DIGEST, ""),
         "release": container.labels.get("paddock.release", ""),
         "cards": container.labels.get("paddock.cards", ""),
+        "volumes": json_module.loads(container.labels.get(MADE, "{}")).get("volumes", []),
         "devices": [one["PathOnHost"] for one in container.attrs["HostConfig"]["Devices"] or ()],
     }  # fmt: skip
 

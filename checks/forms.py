@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from provision import stack
@@ -16,8 +17,9 @@ from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
 from provision.forms import container
 from provision.forms.dockerfile import SECRETS
-from provision.forms.registry import FORMS
-from provision.forms.wanted import MACHINES, Wanted
+from provision.forms.registry import FORMS, STARTING
+from provision.forms.volumes import volumes
+from provision.forms.wanted import HOME, MACHINES, Wanted
 from provision.imaging.builder import KINDS
 from provision.render import quote
 from provision.stream import pour, say
@@ -32,11 +34,15 @@ def render(options: Options, form: str, choices: Mapping[str, str], *, privilege
     """Print a target in this form. Returns the exit status.
 
     `choices` are the flags by name, "" for what was not given. Raises PaddockError `unknown-form`,
-    `bad-option`, `no-base`, `stack-*`, `unknown-release`.
+    `bad-option`, `flag-needs`, `no-base`, `stack-*`, `unknown-release`.
     """
     if form not in FORMS:
         raise unknown_name("unknown-form", form, list(FORMS))
-    pour(sys.stdout, FORMS[form](chosen(options, choices, privileged=privileged)))
+    if choices["volume"] and form not in STARTING:
+        raise PaddockError("flag-needs", one="--volume", other=f"--as {'|'.join(STARTING)}")
+    wanted = chosen(options, choices, privileged=privileged)
+    given = volumes(choices["volume"], wanted.taken, here=False)
+    pour(sys.stdout, FORMS[form](replace(wanted, volumes=given)))
     return 0
 
 
@@ -98,14 +104,14 @@ def chosen(options: Options, choices: Mapping[str, str], *, privileged: bool) ->
         classic=choices["builder"] == "classic", syntax=choices.get("syntax", ""),
         engine=_ENGINES.get(choices["builder"], "docker"),
         privileged=privileged, secrets=tuple(secrets), own=own,
-        **_home(choices.get("home", "")),
+        home=_home(choices.get("home", "")),
     )  # fmt: skip
 
 
-def _home(value: str) -> dict[str, Path]:
-    """The folder that the text names, where one was given. Raises PaddockError `bad-option`."""
+def _home(value: str) -> Path:
+    """The folder that the text names; "" is the usual one. Raises PaddockError `bad-option`."""
     if not value:
-        return {}
+        return HOME
     if not value.startswith("/") or ":" in value or not value.isprintable():
         raise PaddockError("bad-option", option="--home", value=value, wanted=text("wanted.home"))
-    return {"home": Path(value)}
+    return Path(value)

@@ -57,6 +57,7 @@ def provision(place: Place, *, yes: bool, json: bool) -> int:
     if json:
         show_json(done | {"place": "container", "container": name, "image": place.image.name,
                           "digest": digest, "sources": _told(place), "changed": changed,
+                          "volumes": sorted(map(str, place.wanted.volumes)),
                           "seconds": round(seconds, 3)})  # fmt: skip
         return 0
     if done["stand_in"]:
@@ -99,6 +100,9 @@ def plan_lines(place: Place) -> Iterator[str]:
     assert isinstance(made["devices"], list) and isinstance(mounts, dict)  # noqa: S101
     yield text("inside.gets", devices=" ".join(made["devices"]) or "-",
                mounts=" ".join(mounts) or "-")  # fmt: skip
+    if place.wanted.volumes:
+        volumes = text("plan.comma").join(map(str, place.wanted.volumes))
+        yield text("inside.volumes", volumes=volumes)
     variable = on_this_machine(place.options.network)
     yield text("inside.network.host", variable=variable) if variable else text("inside.network.own")
     if place.wanted.privileged:

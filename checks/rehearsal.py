@@ -16,7 +16,7 @@ _PASSED = (
     "in_", "cards", "name", "privileged",
 )  # fmt: skip
 _SOURCES = ("plugin_source", "plugin_ref", "ops_source")
-_UNSET = (None, "", False)
+_UNSET: tuple[object, ...] = (None, "", False, [])
 
 
 def lab(action: str, target: str, variant: str) -> int:
@@ -61,7 +61,7 @@ def _check(target: str, given: Mapping[str, object]) -> None:
     value = {name: str(one or "") for name, one in given.items()}
     chosen = options(target, value["release"], begin=value["from_"], only=value["only"],
                      index_url=value["index_url"], jobs=value["jobs"])  # fmt: skip
-    choices = {name: value[name] for name in ("image", "cards", "name")}
+    choices = {name: value[name] for name in ("image", "cards", "name", "volume")}
     privileged = bool(given["privileged"])
     if where(value["in_"], {**choices, "privileged": privileged}) == "container":
         from checks import containers

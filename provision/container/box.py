@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from provision.container.engine import translated
@@ -47,11 +48,27 @@ def running(client: Any, settings: Settings, found: Any | None) -> Inside:
 
 
 def _created(client: Any, settings: Settings) -> Any:
-    """A new container. One of that name that is not ours stays as it is."""
+    """A new container. One of that name that is not ours stays as it is.
+
+    Podman 4.3 would make an empty folder of a path that is missing.
+    """
+    if gone := next(filter(_is_gone, settings.sources), None):
+        raise PaddockError("container-lacks", what=gone)
     with translated(container=settings.name, image=settings.image):
         image = client.images.get(settings.image)
         path = path_of(image.attrs["Config"].get("Env") or [])
         return client.containers.create(**settings.arguments(path))
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether the path is missing; one that this user may not look at may be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def start(container: Any) -> None:

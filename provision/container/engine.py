@@ -19,8 +19,8 @@ _LIMIT = 60  # seconds for an answer; pulls, and what runs in a container, have 
 SYMPTOMS: Final[tuple[tuple[str, str], ...]] = (
     (r"no space left on device|disk quota exceeded", "container-disk"),
     (r"gathering device information.*?\"(?P<what>/[^\"]*)\"", "container-lacks"),
-    (r"bind source path does not exist: (?P<what>\S+)", "container-lacks"),
-    (r"\bstat(fs)? (?P<what>/\S+): no such file or directory", "container-lacks"),
+    (r"bind source path does not exist: (?P<what>[^\n]+)", "container-lacks"),
+    (r"\bstat(fs)? (?P<what>/[^:\n]+): no such file or directory", "container-lacks"),
     (r"container name \"/?(?P<what>[^\"]+)\" is already in use", "container-name"),
     (r"manifest unknown|manifest for \S+ not found|not found: manifest", "image-gone"),
     (r"unknown blob|blob unknown", "image-gone"),

@@ -14,7 +14,7 @@ from typing import Any
 from provision.forms.container import devices
 from provision.forms.dockerfile import base_of, health
 from provision.forms.places import Places
-from provision.forms.wanted import Wanted
+from provision.forms.wanted import CACHE, Wanted
 from provision.network import CERTIFICATES, Network
 from provision.paths import state_dir
 from provision.stack import Container
@@ -22,7 +22,6 @@ from provision.stack import Container
 TARGET, HOME, MADE = "paddock.target", "paddock.home", "paddock.made"
 IMAGE, DIGEST, SOURCED = "paddock.image", "paddock.digest", "paddock.settings"
 VOLUME = "paddock-cache"
-_CACHE = Path("/var/cache/paddock")
 # Where distributions keep the certificates that the system trusts: Debian, the RHEL family
 # (openEuler, Kylin), SUSE.
 _SYSTEM = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
@@ -53,6 +52,7 @@ class Settings:
             "devices": [] if self.wanted.privileged else devices(self.wanted),
             "mounts": {str(source): target for target, source in self.mounts.items()},
             "shm": container.shm if container else 0, "privileged": self.wanted.privileged,
+            "volumes": sorted(map(str, self.wanted.volumes)),
             "network": "host" if on_this_machine(self.network) else "own",
             **({"name": self.named} if self.named else {}),
         }  # fmt: skip
@@ -66,11 +66,16 @@ class Settings:
         return own | ({str(self.wanted.home / "ca.crt"): bundle} if bundle else {})
 
     @property
+    def sources(self) -> list[Path]:
+        """The paths of the machine that have to be there."""
+        return [*self.mounts.values(), *(Path(one.source) for one in self.wanted.volumes)]
+
+    @property
     def variables(self) -> dict[str, str]:
         """The environment that anything in the container sees, which the engine shows to anyone."""
         found = {
             "PADDOCK_HOME": str(places(self.wanted).home), "LANG": "C.UTF-8",
-            "UV_CACHE_DIR": str(_CACHE / "uv"), "PIP_CACHE_DIR": str(_CACHE / "pip"),
+            "UV_CACHE_DIR": str(CACHE / "uv"), "PIP_CACHE_DIR": str(CACHE / "pip"),
             "UV_LINK_MODE": "copy",
         }  # fmt: skip
         inside = str(self.wanted.home / "ca.crt")
@@ -86,6 +91,8 @@ class Settings:
         tools = [str(places(wanted).env / "bin"), str(wanted.home / "tool"), path]
         mounts = [Mount(target, str(source), type="bind", read_only=True)
                   for target, source in self.mounts.items()]  # fmt: skip
+        mounts += [Mount(one.target, one.source, type="bind", read_only=one.read_only)
+                   for one in wanted.volumes]  # fmt: skip
         return self._rights() | {
             "image": self.image, "name": self.name, "entrypoint": ["sleep", "infinity"],
             "init": True, "user": "0:0", "working_dir": "/",
@@ -121,8 +128,8 @@ class Settings:
 
         if own := os.environ.get("UV_CACHE_DIR"):
             Path(own).mkdir(parents=True, exist_ok=True)
-            return Mount(str(_CACHE / "uv"), str(Path(own).absolute()), type="bind")
-        return Mount(str(_CACHE), VOLUME, type="volume")
+            return Mount(str(CACHE / "uv"), str(Path(own).absolute()), type="bind")
+        return Mount(str(CACHE), VOLUME, type="volume")
 
 
 def _here(path: str, container: Container) -> Path:
@@ -173,12 +180,14 @@ def _url(value: str) -> str:
 
 
 def differences(made: Mapping[str, object], label: str) -> list[str]:
-    """In what a container, by its label, is not made as wanted."""
+    """In what a container, by its label, is not made as wanted. A label of an earlier version
+    lacks what that one could not give: it has nothing of it.
+    """
     try:
         there = json.loads(label)
     except ValueError:
         return ["label"]
-    return [name for name, value in made.items() if there.get(name) != value]
+    return [name for name, value in made.items() if there.get(name, type(value)()) != value]
 
 
 def path_of(variables: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from provision.forms.volumes import Volume
 from provision.forms.wanted import Wanted
 from provision.forms.yaml import dump
 from provision.render import render
@@ -16,7 +17,7 @@ def run(wanted: Wanted) -> str:
     return render("forms/run.sh.j2", {
         "command": wanted.command("run"), "engine": wanted.engine, "privileged": wanted.privileged,
         "devices": devices(wanted), "image": image(wanted), "source": source(wanted),
-        "mounts": [_bind(path) for path in (container.mounts if container else [])],
+        "mounts": [_bind(one) for one in binds(wanted)],
         "shm": container.shm if container else 0,
     })  # fmt: skip
 
@@ -32,10 +33,10 @@ def compose(wanted: Wanted) -> str:
     if container:
         service["devices"] = [] if wanted.privileged else [f"{n}:{n}" for n in devices(wanted)]
         service["shm_size"] = container.shm
-        service["volumes"] = [
-            {"type": "bind", "source": path, "target": path, "read_only": True,
-             "bind": {"create_host_path": False}} for path in container.mounts
-        ]  # fmt: skip
+    service["volumes"] = [
+        {"type": "bind", "source": one.source, "target": one.target, "read_only": one.read_only,
+         "bind": {"create_host_path": False}} for one in binds(wanted)
+    ]  # fmt: skip
     kept = {key: _doubled(value) for key, value in service.items() if value != []}
     return head(wanted, "compose") + dump({"services": {wanted.stack.target: kept}})
 
@@ -52,6 +53,12 @@ def devices(wanted: Wanted) -> list[str]:
             for card in (wanted.cards if "*" in node else (0,))]  # fmt: skip
 
 
+def binds(wanted: Wanted) -> list[Volume]:
+    """What the container sees of the machine's files: its target's needs, then what was given."""
+    needed = wanted.stack.container.mounts if wanted.stack.container else []
+    return [*(Volume(path, path, read_only=True) for path in needed), *wanted.volumes]
+
+
 def source(wanted: Wanted) -> str:
     """Where it is known from what the container needs."""
     container = wanted.stack.container
@@ -63,15 +70,16 @@ def head(wanted: Wanted, form: str) -> str:
     return render("forms/head.j2", {
         "command": wanted.command(form), "source": source(wanted),
         "privileged": wanted.privileged, "kubernetes": form in ("pod", "job"),
+        "volumes": bool(wanted.volumes),
         "root": wanted.stack.image.root if wanted.stack.image else "",
     })  # fmt: skip
 
 
-def _bind(path: str) -> str:
+def _bind(one: Volume) -> str:
     """The value of `--mount`, whose fields the engine reads as a line of CSV."""
     line = io.StringIO()
-    fields = ["type=bind", f"source={path}", f"target={path}", "readonly"]
-    csv.writer(line, lineterminator="").writerow(fields)
+    fields = ["type=bind", f"source={one.source}", f"target={one.target}"]
+    csv.writer(line, lineterminator="").writerow(fields + ["readonly"] * one.read_only)
     return line.getvalue()
 
 

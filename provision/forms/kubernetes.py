@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from provision.forms.container import head, image
+from provision.forms.container import binds, head, image
 from provision.forms.dockerfile import health
+from provision.forms.volumes import Volume
 from provision.forms.wanted import Wanted
 from provision.forms.yaml import dump
 from provision.stack import Container
@@ -43,28 +44,28 @@ def _metadata(wanted: Wanted) -> dict[str, object]:
 def _spec(wanted: Wanted, more: dict[str, object]) -> dict[str, object]:
     """The specification of the Pod, with one container."""
     one = {"name": "paddle", "image": image(wanted), **more, "securityContext": _rights(wanted)}
-    container = wanted.stack.container
-    if container is None:
+    container, volumes = wanted.stack.container, list[dict[str, object]]()
+    mounts = list[dict[str, object]]()
+    if container:
+        if container.resource:
+            one["resources"] = {"limits": {container.resource: len(wanted.cards)}}
+        mounts.append({"name": _SHM, "mountPath": "/dev/shm"})  # noqa: S108
+        memory = {"medium": "Memory", "sizeLimit": str(container.shm)}
+        volumes.append({"name": _SHM, "emptyDir": memory})
+    for number, bind in enumerate(binds(wanted)):
+        name = f"host-{number}"
+        mounts.append({"name": name, "mountPath": bind.target, "readOnly": bind.read_only})
+        path = {"path": bind.source, "type": _type(bind, container)}
+        volumes.append({"name": name, "hostPath": path})
+    if not volumes:
         return {"containers": [one]}
-    if container.resource:
-        one["resources"] = {"limits": {container.resource: len(wanted.cards)}}
-    paths = {f"host-{number}": path for number, path in enumerate(container.mounts)}
-    one["volumeMounts"] = [{"name": _SHM, "mountPath": "/dev/shm"}] + [  # noqa: S108
-        {"name": name, "mountPath": path, "readOnly": True} for name, path in paths.items()
-    ]
-    volumes: list[dict[str, object]] = [
-        {"name": _SHM, "emptyDir": {"medium": "Memory", "sizeLimit": str(container.shm)}}
-    ]
-    # Without a type some runtimes make a folder of a file that is missing.
-    volumes += [
-        {"name": name, "hostPath": {"path": path, "type": _type(path, container)}}
-        for name, path in paths.items()
-    ]
-    return {"containers": [one], "volumes": volumes}
+    return {"containers": [one | {"volumeMounts": mounts}], "volumes": volumes}
 
 
-def _type(path: str, container: Container) -> str:
-    return "Directory" if path in container.folders else "File"
+def _type(bind: Volume, container: Container | None) -> str:
+    """Without a type some runtimes make a folder of what is missing."""
+    files = {*container.mounts} - {*container.folders} if container else set()
+    return "File" if bind.source in files else "Directory"
 
 
 def _rights(wanted: Wanted) -> dict[str, object]:

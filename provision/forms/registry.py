@@ -10,6 +10,7 @@ from provision.forms.kubernetes import job, pod
 from provision.forms.script import script
 from provision.forms.wanted import Wanted
 
+STARTING = ("run", "compose", "pod", "job")  # what starts a container
 FORMS: dict[str, Callable[[Wanted], str]] = {
     "dockerfile": dockerfile,
     "script": script,

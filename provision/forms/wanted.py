@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from provision.forms.places import Places
+from provision.forms.volumes import Volume
 from provision.render import quote
 from provision.stack import Stack, Step
 from provision.steps.base import Context
 
 HOME = Path("/opt/paddock")
+CACHE = Path("/var/cache/paddock")  # in a container that provision makes
 MACHINES = ("x86_64", "aarch64")
 
 
@@ -23,7 +25,8 @@ class Wanted:
     image that a container is made of; `cards` are the numbers of device nodes; `secrets` names
     what a build gets as secrets, see `dockerfile.SECRETS`. `classic` is for Docker's builder
     without BuildKit, `engine` the program that starts containers. `own` is the name of the stack's
-    file where a person gave one, else "".
+    file where a person gave one, else "". `volumes` are what a container gets beside what its
+    target needs.
     """
 
     stack: Stack
@@ -40,6 +43,7 @@ class Wanted:
     privileged: bool = False
     secrets: tuple[str, ...] = ()
     own: str = ""
+    volumes: tuple[Volume, ...] = ()
 
     def command(self, form: str) -> str:
         """The command that writes the same text: all that was not left at its default.
@@ -58,7 +62,14 @@ class Wanted:
         words = ["paddock", "render", "--target", self.stack.target, "--release", self.release]
         for name, value in flags.items():
             words += [f"--{name}", value] if value else []
+        words += [word for one in self.volumes for word in ("--volume", str(one))]
         return quote([*words, *(["--privileged"] * self.privileged), "--as", form])
+
+    @property
+    def taken(self) -> list[str]:
+        """The places in a container that are the tool's, or that the target gets anyway."""
+        container = self.stack.container
+        return [str(self.home), str(CACHE), *(container.mounts if container else [])]
 
     @property
     def steps(self) -> list[Step]:

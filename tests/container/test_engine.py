@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from checks import containers
 from provision.container import box
 from provision.container import engine as engines
 from provision.container import inside as insides
 from provision.container.inside import Inside
 from provision.errors import PaddockError
+from provision.forms.volumes import volumes
 from tests.conftest import Cli
 from tests.container.engine import Engine, busy_image, engine
 from tests.container.values import inside, settings, without_mounts
@@ -114,6 +117,39 @@ def test_it_gets_the_nodes_of_its_cards_and_the_memory(client: Any) -> None:
     nodes, memory = heard.out.decode().splitlines()
     assert nodes == "/dev/gcu0 /dev/gcu2 /dev/gcuctl"
     assert f"size={128 << 20}k" in memory  # as the documents have it
+
+
+def test_what_is_written_to_a_volume_is_the_machines(
+    client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not to one that is read-only; and a folder that is gone is no new one."""
+    folder, file = tmp_path / 'a b "家$x', tmp_path / "one=file"
+    folder.mkdir()
+    file.write_text("seen")
+    named = f"{folder}:/work,{folder}:/again:ro,{file}:/in/file:ro"
+    given = volumes(named, settings(client).wanted.taken, here=True)
+    heard, made = Heard(), inside(client, volumes=given)
+    script = "cat /in/file > /work/copy; cat /again/copy; echo > /again/x || echo > /in/file"
+    assert made.run(["sh", "-c", script], {}, heard, "test") != 0
+    assert (heard.out, (folder / "copy").read_text()) == (b"seen", "seen")
+    assert heard.err.count(b"Read-only") == 2
+    containers.status(json=True)
+    (row,) = json.loads(capsys.readouterr().out)["containers"]
+    assert row["volumes"] == sorted(named.split(","))
+    containers.status(json=False)
+    assert f"{folder}:/again:ro" in capsys.readouterr().out
+    with pytest.raises(PaddockError) as raised:
+        box.fitting(client, settings(client))
+    assert code(raised) == "container-differs" and "volumes" in raised.value.part("what")
+    made.container.kill()
+    for one in (*folder.iterdir(), folder):
+        one.unlink() if one.is_file() else one.rmdir()
+    for fresh in (False, True):  # it is started again, then made anew
+        with pytest.raises(PaddockError) as raised:
+            inside(client, volumes=given) if fresh else box.start(made.container)
+        assert (code(raised), folder.exists()) == ("container-lacks", False)
+        assert str(folder) in raised.value.part("what") and "--volume" in raised.value.part("cause")
+        box.remove([made.container])
 
 
 def test_a_name_that_another_container_has(client: Any) -> None:

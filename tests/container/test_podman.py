@@ -15,9 +15,11 @@ import pytest
 from provision.container import box
 from provision.container.engine import connect
 from provision.errors import PaddockError
+from provision.forms.volumes import Volume
 from tests.container.engine import IMAGE, busy_archive
 from tests.container.image import with_podman
 from tests.container.test_engine import (
+    Heard,
     test_a_name_that_another_container_has,
     test_a_program_that_is_missing,
     test_another_choice_needs_another_container,
@@ -26,7 +28,7 @@ from tests.container.test_engine import (
     test_output_and_status_are_true,
     test_what_a_killed_run_left_is_ended_by_the_next,
 )
-from tests.container.values import settings, without_mounts
+from tests.container.values import inside, settings, without_mounts
 from tests.lab.boxes.box import NESTED, run_in
 from tests.lab.machine import running
 
@@ -56,7 +58,8 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """What DOCKER_HOST has to be for a Podman that has the image."""
     folder = tmp_path_factory.mktemp("podman")
     image = with_podman()
-    mounts = ("--volume=/var/lib/containers", f"--volume={folder}:/srv/podman")
+    mounts = ("--volume=/var/lib/containers", f"--volume={folder}:/srv/podman",
+              f"--volume={folder}:{folder}")  # fmt: skip
     with running(image, "--cgroupns", "private", *NESTED, *mounts) as machine:
         run_in(machine, SERVE)
         take = ["podman", "import", "-", f"docker.io/library/{IMAGE}"]
@@ -84,3 +87,22 @@ def test_a_node_that_is_missing_is_named_and_no_container_stays(client: Any) -> 
     assert raised.value.code == "container-lacks"
     assert "/dev/davinci7" in raised.value.part("what")
     assert client.containers.list(all=True) == []
+
+
+def test_a_volume_is_the_machines_and_one_that_is_missing_is_no_new_folder(
+    client: Any, podman: str
+) -> None:
+    folder = Path(podman.removeprefix("unix://")).parent / "a b 家$x"
+    folder.mkdir()
+    given = (Volume(str(folder), "/work"), Volume(str(folder), "/again", read_only=True))
+    heard, one = Heard(), inside(client, volumes=given)
+    script = "echo seen > /work/file; cat /again/file; echo > /again/x"
+    assert one.run(["sh", "-c", script], {}, heard, "test") != 0
+    assert (heard.out, (folder / "file").read_text()) == (b"seen\n", "seen\n")
+    assert b"Read-only" in heard.err
+    box.remove([one.container])
+    none = folder / "no such"
+    with pytest.raises(PaddockError) as raised:
+        inside(client, volumes=(Volume(str(none), "/work"),))
+    assert (raised.value.code, none.exists()) == ("container-lacks", False)
+    assert str(none) in raised.value.part("what")

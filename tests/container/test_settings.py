@@ -23,6 +23,7 @@ from provision.container.settings import (
 from provision.engine import Options
 from provision.errors import PaddockError
 from provision.forms.container import run
+from provision.forms.volumes import Volume, volumes
 from provision.forms.wanted import Wanted
 from provision.network import Network
 from provision.paths import IMAGES
@@ -72,6 +73,8 @@ def test_what_some_hosts_have_elsewhere_is_taken_from_there(
 @pytest.mark.parametrize("privileged", [False, True])
 def test_it_gets_what_the_rendered_command_gives_it(target: str, privileged: bool) -> None:
     one = made(target, Network(), privileged=privileged)
+    given_by_hand = (Volume("/data 家", "/work"), Volume("/models", "/models", read_only=True))
+    one = replace(one, wanted=replace(one.wanted, volumes=given_by_hand))
     words = shlex.split(run(one.wanted).partition("exec ")[2].replace("\\\n", ""))
     pairs = list(itertools.pairwise(words))
     given = one.arguments("/bin")
@@ -80,7 +83,10 @@ def test_it_gets_what_the_rendered_command_gives_it(target: str, privileged: boo
     mounts = [str(m["Source"]) for m in given["mounts"] if m["Type"] == "bind"]
     rendered = [re.search("source=([^,]+)", v) for flag, v in pairs if flag == "--mount"]
     assert [m[1] for m in rendered if m] == [m for m in mounts if "ca-certificates" not in m]
-    assert all(m["ReadOnly"] for m in given["mounts"] if m["Type"] == "bind")
+    is_open = [m["Target"] for m in given["mounts"] if m["Type"] == "bind" and not m["ReadOnly"]]
+    assert is_open == ["/work"]
+    is_open = [v for flag, v in pairs if flag == "--mount" and ",readonly" not in v]
+    assert is_open == ["type=bind,source=/data 家,target=/work"]
     shm = [value for flag, value in pairs if flag == "--shm-size"]
     assert [str(given[name]) for name in given if name == "shm_size"] == shm
     assert given.get("privileged", False) is privileged
@@ -182,3 +188,53 @@ def test_sources_are_looked_at_before_anything_is_made(tmp_path: Path) -> None:
 def test_what_differs_is_named() -> None:
     assert differences({"a": 1, "b": [2]}, '{"a": 1, "b": [3], "c": 4}') == ["b"]
     assert differences({"a": 1}, "no JSON") == ["label"]
+    assert differences({"volumes": []}, "{}") == []  # of an earlier version
+
+
+def test_other_volumes_are_another_container() -> None:
+    one = made("s60", Network())
+    some = (Volume("/a", "/a"), Volume("/b", "/c"))
+    two = replace(one, wanted=replace(one.wanted, volumes=some))
+    turned = replace(one, wanted=replace(one.wanted, volumes=some[::-1]))
+    label = two.arguments("/bin")["labels"]["paddock.made"]
+    assert differences(turned.made, label) == []
+    assert differences(one.made, label) == ["volumes"]
+    shut = replace(one, wanted=replace(one.wanted, volumes=(replace(some[0], read_only=True),)))
+    assert differences(shut.made, label) == ["volumes"]
+
+
+def test_a_volume_is_what_the_engines_read_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / 'a b"家'
+    here.mkdir()
+    (here / "file").touch()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(here))
+    found = volumes("file,.:/work:ro,~/file:/x:rw,../:/up,.//file:///y//z/", [], here=True)
+    assert [str(one) for one in found] == [
+        f"{here}/file:{here}/file", f"{here}:/work:ro", f"{here}/file:/x", f"{tmp_path}:/up",
+        f"{here}/file:/y/z",
+    ]  # fmt: skip
+    assert volumes("", [], here=True) == ()
+    assert volumes(",".join(map(str, found)), [], here=True) == found
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [("none", "none"), ("/etc/hostname/x", "hostname/x"), ("/dev/null:/x", "/dev/null"),
+     (":/x", "HOST"), ("/home:x", "HOST"), ("/home::ro", "HOST"), ("/home:/a:z", "HOST"),
+     ("/home:/a:/b:ro", "HOST"), ("/home:/a/../b", "HOST"), ("/home,", "HOST"),
+     ("/home:/a\nb", "HOST"),
+     ("/home:/a,/etc:/a", "twice"), ("/home:/", "hide"), ("/:/", "hide"), ("/", "hide"),
+     ("/home:/opt", "/opt/paddock"), ("/home:/opt/paddock/tool/x", "/opt/paddock"),
+     ("/home://opt/paddock", "/opt/paddock"), ("/usr", "/usr/"), ("/etc", "/etc"),
+     ("/home:/dev/shm", "/dev"), ("/proc", "/proc"), ("/home:/usr/local/dcmi", "/usr/local/dcmi"),
+     ("/home:/usr/local/Ascend", "/usr/local/Ascend/driver"), ("/var", "/var/cache/paddock")],
+)  # fmt: skip
+def test_a_volume_that_cannot_be_is_told(value: str, word: str) -> None:
+    with pytest.raises(PaddockError) as caught:
+        volumes(value, made("ascend910b", Network()).wanted.taken, here=True)
+    assert caught.value.code == "bad-option"
+    assert word in caught.value.part("cause")
+    assert caught.value.part("what").isprintable()

@@ -15,7 +15,7 @@ REHEARSE = ("provision", "--target", "npu", "--rehearse")
 SETTLED = {
     "--deps": ".", "--stack": "images/s60/stack.toml", "--accept-eula": "cann",
     "--unsupported-os": None, "--ca-bundle": "/etc/hostname", "--image": "demo:1",
-    "--plugin-source": ".", "--plugin-ref": "v1", "--ops-source": ".",
+    "--volume": "/home", "--plugin-source": ".", "--plugin-ref": "v1", "--ops-source": ".",
 }  # fmt: skip
 
 

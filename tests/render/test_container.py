@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from provision.errors import PaddockError
 from provision.forms.container import compose, run
 from provision.forms.kubernetes import job, pod
+from provision.forms.volumes import Volume, volumes
 from provision.forms.wanted import Wanted
 from provision.forms.yaml import dump
 from provision.render import label
+from tests.conftest import Cli
 from tests.render.values import TARGETS, clean, made, wanted, words
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
@@ -37,7 +41,9 @@ def asked(target: str, **choices: Any) -> Wanted:
     assert container is not None
     mounts = [*container.mounts, f"/{HOSTILE}"]
     own = msgspec.structs.replace(container, mounts=mounts)
-    return replace(one, stack=msgspec.structs.replace(one.stack, container=own), image=IMAGE)
+    given = (Volume(f"/{IMAGE}", "/work"), Volume("/models", f"/{IMAGE}/x", read_only=True))
+    stack = msgspec.structs.replace(one.stack, container=own)
+    return replace(one, stack=stack, image=IMAGE, volumes=given)
 
 
 @settings(max_examples=150, deadline=None)
@@ -78,15 +84,19 @@ def test_docker_gets_each_value_as_one_word(target: str, tmp_path: Path) -> None
     got = words(run(asked(target)), "docker", tmp_path)
     assert got[-1] == IMAGE
     mounts = [got[i + 1] for i, word in enumerate(got) if word == "--mount"]
-    fields = next(csv.reader(mounts[-1].splitlines(keepends=True)))
-    assert f"source=/{HOSTILE}" == fields[1]
+    read = [next(csv.reader(one.splitlines(keepends=True))) for one in mounts[-3:]]
+    assert read == [
+        ["type=bind", f"source=/{HOSTILE}", f"target=/{HOSTILE}", "readonly"],
+        ["type=bind", f"source=/{IMAGE}", "target=/work"],
+        ["type=bind", "source=/models", f"target=/{IMAGE}/x", "readonly"],
+    ]
 
 
 @pytest.mark.parametrize("form", [compose, pod, job])
 @pytest.mark.parametrize("target", ["s60", "ascend910b"])
 def test_yaml_keeps_each_value(target: str, form: Any) -> None:
     found = list(_texts(yaml.safe_load(form(asked(target)))))
-    for value in (IMAGE, f"/{HOSTILE}"):
+    for value in (IMAGE, f"/{HOSTILE}", f"/{IMAGE}", f"/{IMAGE}/x"):
         assert (value.replace("$", "$$") if form is compose else value) in found
 
 
@@ -160,3 +170,70 @@ def test_a_cluster_runs_loopback_as_an_ordinary_user() -> None:
     (own,) = yaml.safe_load(made("pod", "loopback"))["spec"]["containers"]
     assert own["securityContext"]["runAsNonRoot"] is True
     assert "resources" not in own
+
+
+GIVEN = ("--volume", "/home", "--volume", "/a b/$家'\":/work:ro,/x:/y")
+
+
+@pytest.mark.parametrize("form", ["run", "compose", "pod", "job"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_it_gets_the_folders_that_were_given(
+    here: Cli, target: str, form: str, tmp_path: Path
+) -> None:
+    """None of them is on this machine; the command in the text writes it again."""
+    done = here("render", "--target", target, "--as", form, *GIVEN)
+    assert done.returncode == 0, done.stderr
+    a, b, c = ("/home", "/home", False), ("/a b/$家'\"", "/work", True), ("/x", "/y", False)
+    assert _given(form, done.stdout, tmp_path)[-3:] == [a, b, c]
+    command = next(line for line in done.stdout.splitlines() if "Written by: " in line)
+    again = here(*shlex.split(command.partition(": ")[2])[1:])
+    assert again.stdout == done.stdout
+    if form == "run":
+        clean("shellcheck", done.stdout, "--shell=sh")
+
+
+def _given(form: str, text: str, folder: Path) -> list[tuple[str, str, bool]]:
+    """The paths on the machine and in the container, and whether they are read-only there."""
+    if form == "run":
+        got = words(text, "docker", folder)
+        lines = [got[i + 1] for i, word in enumerate(got) if word == "--mount"]
+        rows = [next(csv.reader([line])) for line in lines]
+        return [(row[1][7:], row[2][7:], row[3:] == ["readonly"]) for row in rows]
+    document = yaml.safe_load(text)
+    if form == "compose":
+        (service,) = document["services"].values()
+        assert not any(one["bind"]["create_host_path"] for one in service["volumes"])
+        found = [(v["source"], v["target"], v["read_only"]) for v in service["volumes"]]
+        return [(a.replace("$$", "$"), b, c) for a, b, c in found]
+    assert "a folder on the node" in text
+    spec = document["spec"] if form == "pod" else document["spec"]["template"]["spec"]
+    paths = {v["name"]: v["hostPath"]["path"] for v in spec["volumes"] if "hostPath" in v}
+    assert {v["hostPath"]["type"] for v in spec["volumes"][-3:]} == {"Directory"}
+    mounts = spec["containers"][0]["volumeMounts"]
+    return [(paths[m["name"]], m["mountPath"], m["readOnly"]) for m in mounts if m["name"] in paths]
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "word"),
+    [("script", "/a", "--as run|compose|pod|job"), ("dockerfile", "/a", "--as run"),
+     ("run", "a:/b", "absolute"), ("pod", "/a/..:/b", "absolute"), ("run", "/opt", "/opt/paddock"),
+     ("job", "/a:/dev/shm", "/dev"), ("compose", "/a:/b,/c:/b", "twice")],
+)  # fmt: skip
+def test_folders_that_cannot_be_given_are_refused(
+    here: Cli, form: str, value: str, word: str
+) -> None:
+    done = here("render", "--target", "s60", "--as", form, "--volume", value)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--volume" in done.stderr and word in done.stderr
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(lambda t: f"/m/{t}"))
+@example("/m/ a:/b:ro")
+def test_a_volume_that_is_taken_is_written_as_it_is_read(value: str) -> None:
+    try:
+        found = volumes(value, [], here=False)
+    except PaddockError as error:
+        assert error.code == "bad-option"
+        return
+    assert volumes(",".join(map(str, found)), [], here=False) == found
