@@ -220,7 +220,9 @@ def test_an_image_without_python(place: Contained, tmp_path: Path) -> None:
     [("--cards 0", "--in container"), ("--in box", "container"),
      ("--in container --name -x", "--name"), ("--in container --image A", "--image"),
      ("--in container --cards 3-1", "--cards"), ("--in container --only no/step", "no/step"),
-     ("--in container --index-url file:///tmp", "--index-url")],
+     ("--in container --index-url file:///tmp", "--index-url"),
+     ("--volume /tmp", "--in container"), ("--in container --volume /tmp:/opt", "/opt/paddock"),
+     ("--in container --volume /tmp --volume none", "none")],
 )  # fmt: skip
 def test_a_wrong_choice_is_refused_before_the_engine_is_asked(
     tmp_path: Path, index: Index, arguments: str, word: str
@@ -244,10 +246,13 @@ def test_without_the_card_nothing_is_made(place: Contained) -> None:
 def test_a_dry_run_asks_no_engine(tmp_path: Path, index: Index) -> None:
     world = World(tmp_path, index)
     flags = ["--in", "container", "--image", "a:1", "--privileged", "--dry-run"]
+    flags += ["--volume", f"{tmp_path}:/work:ro", "--volume", "/home"]
     shown = world.run(*flags, DOCKER_HOST="unix:///nonexistent")
     assert shown.returncode == 0, shown.stderr
     assert "privileged" in shown.stdout and "lib/install" in shown.stdout
+    assert f"{tmp_path}:/work:ro, /home:/home" in shown.stdout
     told = json.loads(world.run(*flags, "--json", DOCKER_HOST="unix:///nonexistent").stdout)
     assert told["schema"] == "paddock/container-plan/1"
     assert (told["steps"], told["privileged"], told["network"]) == (list(STEPS), True, "host")
+    assert told["volumes"] == ["/home:/home", f"{tmp_path}:/work:ro"]
     assert not (world.home / "state" / "small").exists()
