@@ -40,6 +40,12 @@ class Answer(msgspec.Struct, frozen=True):
         """All lines that are not empty, standard error first."""
         return [line for line in (self.err + "\n" + self.out).splitlines() if line.strip()]
 
+    @property
+    def last(self) -> str:
+        """The last line, "" for none: of a program that has failed of what it said about that."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        return lines[-1] if self.status and lines else self.lines[-1].strip() if self.lines else ""
+
 
 def signal_name(number: int) -> str:
     """The name of a signal, such as SIGSEGV."""

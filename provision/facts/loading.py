@@ -143,7 +143,7 @@ def _said(answer: Answer, sign: str) -> list[str]:
 
 def _last(answer: Answer) -> str:
     """The last line, as the most telling one of a traceback or a crash."""
-    last = answer.lines[-1].strip() if answer.lines else ""
+    last = answer.last
     if answer.status is None:
         return f"no end within the time limit; last line: {last or '-'}"
     return last or f"exit status {answer.status}"

@@ -146,7 +146,7 @@ def _sign(said: str, *, is_there: bool) -> Trial | None:
 
 def _end(answer: Answer, names: list[str] | None, *, done: bool) -> Trial:
     """How it ended, where nothing names a cause."""
-    last = answer.lines[-1].strip() if answer.lines else ""
+    last = answer.last
     if answer.status is None:
         return Trial("exit-hang" if done else "hang", last)
     if answer.status < 0:

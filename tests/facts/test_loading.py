@@ -43,6 +43,13 @@ def test_verdicts(status: int | None, out: str, err: str, verdict: Verdict) -> N
     assert judge(Answer(status, out, err), "demo").verdict == verdict
 
 
+def test_a_traceback_is_more_telling_than_what_the_plugin_prints() -> None:
+    assert (
+        judge(Answer(1, "demo: hello\n", "Traceback\nMemoryError\n"), "demo").line == "MemoryError"
+    )
+    assert judge(Answer(1, "demo: hello\n", ""), "demo").line == "demo: hello"
+
+
 def test_the_evidence_has_no_time_stamp_and_the_plugin_own_words() -> None:
     log = "I0101 00:00:00.1 42 init.cc:1] Try loading\ndemo: declined: too old\n" + SKIP
     made = judge(Answer(0, NONE, log), "demo")
