@@ -45,6 +45,7 @@ STATUS: Final[dict[str, int]] = {
     "bad-snapshot": USAGE,
     "snapshot-inside": USAGE,
     "nothing-sent": USAGE,
+    "nothing-yet": USAGE,
     "fix-consent": USAGE,
     "flag-needs": USAGE,
     "flags-apart": USAGE,

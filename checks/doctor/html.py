@@ -108,10 +108,11 @@ def machine(facts: Facts) -> dict[str, object]:
 
 def _problem(finding: Finding, report: Report) -> Problem:
     what, cause = finding.part("what"), finding.part("cause")
-    fix = finding.part("fix") if finding.command else advice(finding)
     behind = [one for one in report.findings if one.follows == finding.id]
     consequences = [(text(f"check.{one.id}.title"), one) for one in behind]
-    return Problem(finding, text(f"check.{finding.id}.title"), what, cause, fix, consequences)
+    return Problem(
+        finding, text(f"check.{finding.id}.title"), what, cause, advice(finding), consequences
+    )
 
 
 def counts(report: Report) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 import msgspec
 
@@ -124,14 +125,23 @@ def problem(finding: Finding, findings: Sequence[Finding], colour: bool) -> Iter
     if follow and finding.state == "error":  # what stands behind something absent is no finding
         consequences = text("doctor.follow", count=follow)
     yield from _rows("so", " ".join(filter(None, (finding.part("cause"), consequences))))
-    yield from _rows("fix", advice(finding))
+    yield from _todo(finding)
     yield from _rows("known", finding.source)
 
 
+def _todo(finding: Finding) -> Iterator[str]:
+    """What to do: the sentence, and below it the command alone, as one would copy it."""
+    sentence = advice(finding)
+    yield from _rows("fix", sentence or finding.command)
+    if sentence and finding.command:
+        label = _row("fix", "")
+        yield " " * sum(1 + (east_asian_width(sign) in "WF") for sign in label) + finding.command
+
+
 def advice(finding: Finding) -> str:
-    """What to do: the sentence, which announces the command where there is one."""
+    """What to do as a sentence, which announces the command where there is one."""
     fix = finding.part("fix")
-    return f"{fix}  {finding.command}".strip() if finding.command else fix.rstrip(":：")
+    return fix.strip() if finding.command else fix.rstrip(":：")
 
 
 def _rows(name: str, value: str) -> Iterator[str]:

@@ -28,17 +28,18 @@ def examine(target: str, folder: Path, *, json: bool = False) -> Report:
 
     For a folder that tells nothing the commands are shown whose outputs it needs, with `json` as a
     part of the error.
-    Raises PaddockError `nothing-sent` for a folder without any output that is recognised,
-    `bad-option`, `unknown-target`, `snapshot-inside`, `bad-file`.
+    Raises PaddockError `nothing-yet` for an empty folder, `nothing-sent` for one without any output
+    that is recognised, `bad-option`, `unknown-target`, `snapshot-inside`, `bad-file`.
     """
     begin = time.monotonic()
     found = _with_logs(read(folder), folder)
     if not found.outputs and not found.conflicts:
-        files = listed(found.unrecognised) or "-"
         shown = tuple(script().splitlines())
         for line in shown if not json else ():
             show(line)
-        raise PaddockError("nothing-sent", shown if json else (), folder=folder, files=files)
+        code = "nothing-sent" if found.unrecognised else "nothing-yet"
+        values = {"folder": folder, "files": listed(found.unrecognised)}
+        raise PaddockError(code, shown if json else (), **values)
     loaded = stack.load(stack.stack_file(target or _target(found.outputs)))
     facts = sent.facts(loaded, found.outputs)
     findings = doctor.ask(facts)

@@ -230,6 +230,16 @@ def test_a_log_tells_the_first_cause(tmp_path: Path, beside: dict[str, str]) -> 
     assert report.sent and report.sent.unrecognised == ["notes"]
 
 
+@pytest.mark.parametrize(("language", "indent"), [("en", 13), ("zh", 11)])
+def test_what_to_type_stands_alone_below_the_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, indent: int
+) -> None:
+    monkeypatch.setenv("PADDOCK_LANG", language)
+    shown = lines(sent_folder.examine("", folder(tmp_path, run_log=LOG)), colour=False)
+    place = shown.index(" " * indent + "paddock explain K097")
+    assert "davinci_manager" in shown[place - 1] and "paddock" not in shown[place - 1]
+
+
 def test_a_log_is_kept_by_its_telling_lines_without_secrets(tmp_path: Path) -> None:
     proxy = "http://me:secret-7@proxy:80 "
     long = "x" * 9000 + proxy + LOG.splitlines()[2] + "y" * 9000
@@ -363,6 +373,7 @@ def test_a_folder_without_outputs_tells_what_to_run(cli: Cli, tmp_path: Path) ->
         made.returncode == 2
         and "ask npu-smi info\n" in made.stdout
         and "outputs.txt" in made.stderr
+        and "The folder is empty" in made.stderr
     )
     script = tmp_path / "ask.sh"
     script.write_text(made.stdout)
