@@ -46,7 +46,7 @@ def _words(given: Mapping[str, object]) -> Iterator[str]:
     """
     for name, value in given.items():
         flag = f"--{name.strip('_').replace('_', '-')}"
-        if value in _UNSET:
+        if not value:
             continue
         if name not in _PASSED:
             reason = text(f"rehearse.{'source' if name in _SOURCES else name}")

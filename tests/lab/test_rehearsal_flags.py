@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+import tasks
+from checks import rehearsal
 from tests.conftest import Cli
 from tests.lab.__main__ import main
 
@@ -32,6 +35,12 @@ def test_what_the_machine_settles_is_refused_with_its_reason(
     assert "simulated machine" in error["cause"] or "from a vendor there" in error["cause"]
     chinese = json.loads(here(*words, "--json", PADDOCK_LANG="zh").stdout)
     assert chinese["cause"] != error["cause"] and flag in chinese["what"]
+
+
+def test_each_flag_is_handed_on_or_refused_with_a_reason() -> None:
+    flags = set(inspect.signature(tasks.provision.body).parameters) - {"_", "target", "rehearse"}
+    refused = {flag.strip("-").replace("-", "_") for flag in SETTLED}
+    assert flags == refused | set(rehearsal._PASSED)
 
 
 def test_the_reasons_differ(here: Cli) -> None:
