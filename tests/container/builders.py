@@ -136,5 +136,5 @@ def others(folder: Path) -> Iterator[Place]:
         with subprocess.Popen(["docker", "save", image], stdout=subprocess.PIPE) as saved:
             subprocess.run([*given, "podman", "load"], stdin=saved.stdout, check=True,
                            capture_output=True)  # fmt: skip
-        tool = "/opt/paddock/cache/tool/*-*[0-9]/bin/python tasks.py"
+        tool = "$(find /opt/paddock/cache/tool -maxdepth 1 -type l)/bin/python tasks.py"
         yield Place("", tuple(given), tool, folder, f"localhost/{image}")

@@ -1,21 +1,10 @@
-"""Images with the tool's environment ready, so that a run in a container takes seconds."""
+"""Images with the tool's environment ready, so that a build of an image takes seconds."""
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
-import tempfile
-from contextlib import AbstractContextManager
-from pathlib import Path
+from tests.lab.boxes.image import changed, commit, succeed, tagged, with_engine, with_tool
+from tests.lab.machine import base_image, fresh_machine
 
-from filelock import FileLock
-
-from tests.lab.boxes.image import prepared_image, with_engine
-from tests.lab.machine import LABEL, Machine, base_image, fresh_machine, running
-from tests.lab.needs import succeeds
-
-# Where a container looks for it.
-_LINK = "mkdir -p /opt/paddock/home/cache && ln -s /opt/paddock/cache/tool /opt/paddock/home/cache/"
 # A build removes it between its stages, and copies what is in its place. So it lies elsewhere, and
 # the first Python that is asked for puts the link there: to install it would take 20 seconds.
 _BASE = """
@@ -37,16 +26,9 @@ find . -mindepth 1 -delete
 """
 
 
-def with_tool() -> str:
-    """The tag of an Ubuntu with it, made where this machine has none."""
-    prepared = prepared_image()
-    return _changed("place", prepared, _LINK, running(prepared))
-
-
 def for_builds() -> str:
     """The tag of an Ubuntu from which an image can be built without an index."""
-    base = with_tool()
-    return _changed("base", base, _BASE, running(base))
+    return changed("base", with_tool(), _BASE)
 
 
 def with_podman() -> str:
@@ -57,17 +39,10 @@ def with_podman() -> str:
 def with_builders() -> str:
     """The tag of the same with the tool's environment."""
     base = with_podman()
-    return _changed("builders", base, _READY, fresh_machine(base))
 
+    def make(tag: str) -> None:
+        with fresh_machine(base) as machine:
+            succeed(machine.run(_READY, timeout=600))
+            commit(machine, tag)
 
-def _changed(kind: str, base: str, script: str, started: AbstractContextManager[Machine]) -> str:
-    """The tag of an image that a script, run on such a machine, has changed."""
-    tag = f"{LABEL}:{kind}-{hashlib.sha256((base + script).encode()).hexdigest()[:12]}"
-    with FileLock(Path(tempfile.gettempdir()) / f"{LABEL}-{kind}.lock"):
-        if not succeeds("docker", "image", "inspect", tag):
-            with started as machine:
-                done = machine.run(script, timeout=600)
-                assert done.returncode == 0, done.stdout + done.stderr
-                commit = ["docker", "commit", machine.name, tag]
-                subprocess.run(commit, check=True, capture_output=True)
-    return tag
+    return tagged("builders", [base, _READY], make)

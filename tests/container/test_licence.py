@@ -20,7 +20,7 @@ import pytest
 
 from tests.conftest import run_cli
 from tests.container import small
-from tests.container.image import with_tool
+from tests.lab.boxes.image import with_tool
 from tests.lab.machine import LABEL
 from tests.vendor.faulty import Faulty, serving
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.container.image import with_tool
 from tests.engine.conftest import WHEELS
 from tests.engine.world import STEPS, Result, World, kill, wheel
 from tests.frame.index import Index, served
+from tests.lab.boxes.image import with_tool
 from tests.lab.machine import LABEL
 from tests.lab.needs import succeeds
 

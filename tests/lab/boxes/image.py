@@ -84,8 +84,7 @@ def vendor_image(vendor: str, engine: bool = False) -> str:
 
 def with_engine(kind: str, base: str, packages: str = "docker.io") -> str:
     """The machine of an image with a container engine."""
-    script = _ENGINE.format(packages=packages)
-    return tagged(kind, [base, script], lambda tag: _add(base, script, tag))
+    return changed(kind, base, _ENGINE.format(packages=packages))
 
 
 def prepared_image() -> str:
@@ -105,8 +104,12 @@ def _prepared_parts() -> list[str]:
 def with_tool() -> str:
     """The same with the tool's environment where a container looks for it, so that a run in there
     takes seconds."""
-    base = prepared_image()
-    return tagged("tool", [base, _LINK], lambda tag: _add(base, _LINK, tag))
+    return changed("tool", prepared_image(), _LINK)
+
+
+def changed(kind: str, base: str, script: str) -> str:
+    """The tag of an image that a script, run as root on the machine of another, has changed."""
+    return tagged(kind, [base, script], lambda tag: _add(base, script, tag))
 
 
 def _tag(kind: str, parts: Iterable[str]) -> str:
@@ -140,7 +143,7 @@ def _prepare(tag: str) -> None:
     except OSError:
         pytest.skip("the archive of Ubuntu 22.04 cannot be reached")
     with fresh_machine(base_image(UBUNTU)) as machine:
-        _ok(machine.run(_PREPARE, timeout=600))
+        succeed(machine.run(_PREPARE, timeout=600))
         commit(machine, tag)
 
 
@@ -153,13 +156,13 @@ def _make(vendor: str, base: str, tag: str) -> None:
         unpack = ["docker", "exec", "-i", machine.name, "tar", "-x", "--no-overwrite-dir",
                   "--keep-directory-symlink", "-C", "/"]  # fmt: skip
         subprocess.run(unpack, input=archive, check=True)
-        _ok(machine.run(module.SETUP, timeout=120))
+        succeed(machine.run(module.SETUP, timeout=120))
         commit(machine, tag)
 
 
 def _add(image: str, script: str, tag: str) -> None:
     with running(image) as machine:
-        _ok(replace(machine, checkout="/").run(script, timeout=600))  # it may have none yet
+        succeed(replace(machine, checkout="/").run(script, timeout=600))  # it may have none yet
         commit(machine, tag)
 
 
@@ -168,7 +171,8 @@ def commit(machine: Machine, tag: str) -> None:
     subprocess.run(["docker", "commit", machine.name, tag], check=True, capture_output=True)
 
 
-def _ok(done: subprocess.CompletedProcess[str]) -> None:
+def succeed(done: subprocess.CompletedProcess[str]) -> None:
+    """Raises RuntimeError, with the last that it said, for a command that has failed."""
     if done.returncode:
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
 
