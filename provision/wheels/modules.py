@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from provision.errors import PaddockError
 from provision.facts.together import together
 from provision.network import Network
 from provision.wheels import git
@@ -66,6 +67,28 @@ def name_tags(root: Path, recipe: Recipe, known: dict[str, str]) -> None:
         place = root / module.path
         if module.tag and (place / ".git").exists() and (name := module.tag.name(root)):
             git.git(place, "update-ref", f"refs/tags/{name}", "HEAD", "0" * 40)
+
+
+def refuse_changed(source: Source, recipe: Recipe, known: dict[str, str]) -> None:
+    """Raises PaddockError `source-dirty` where submodules of a person's clone are not as recorded.
+
+    What is recorded gets built; the changes would be left out without a word.
+    """
+    if source.kind != "repository" or source.ref:
+        return
+    top = Path(source.origin)
+    calls = [partial(_changes, top, one, recipe) for one in wanted_modules(recipe, top, known)
+             if is_prepared(source, one.path)]  # fmt: skip
+    if lines := [line for found in together(calls) for line in found]:
+        raise PaddockError("source-dirty", tuple(lines[:10]), source=top, count=len(lines))
+
+
+def _changes(top: Path, module: Module, recipe: Recipe) -> list[str]:
+    """How a submodule differs from what is recorded of it, in lines of `git status`."""
+    place, up = top / module.path, top / outer(module, recipe)
+    recorded = git.git(up, "rev-parse", f"HEAD:{place.relative_to(up)}").out.strip()
+    moved = [] if git.commit_of(place, "HEAD") == recorded else [f" M {module.path}"]
+    return moved + [f"{line[:3]}{module.path}/{line[3:]}" for line in git.changed(place)]
 
 
 def is_prepared(source: Source, path: str) -> bool:

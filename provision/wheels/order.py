@@ -14,7 +14,7 @@ from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import Network
 from provision.site import Site
-from provision.wheels import paddle, places, python, source
+from provision.wheels import modules, paddle, places, python, source
 from provision.wheels.places import PLACES
 from provision.wheels.recipe import Recipe, load, names
 from provision.wheels.work import Work
@@ -74,7 +74,9 @@ def work(order: Order) -> Work:
     if order.place == "host" and recipe.paddle:
         chosen = _with_its_paddle(chosen, order.paddle)
     found = source.find(recipe, order.source, order.ref, order.network)
-    return Work(recipe, found, chosen, os.uname().machine, _root(found))
+    made = Work(recipe, found, chosen, os.uname().machine, _root(found))
+    modules.refuse_changed(found, recipe, made.known)
+    return made
 
 
 def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:

@@ -59,6 +59,30 @@ def test_a_dirty_tree_is_refused_but_not_for_another_ref(tree: Path) -> None:
     assert _found(tree, "v1").commit
 
 
+def test_a_submodule_that_is_not_as_recorded_is_refused(tree: Path) -> None:
+    known = {"machine": "x86_64", "atb": "/nowhere", **load("npu").places()}
+
+    def told(ref: str = "") -> list[str]:
+        try:
+            modules.refuse_changed(_found(tree, ref), load("npu"), known)
+        except PaddockError as error:
+            assert error.code == "source-dirty"
+            return list(error.details)
+        return []
+
+    assert told() == []
+    version = tree / "Paddle/cmake/version.cmake"
+    version.write_text(version.read_text() + "# changed\n")
+    (tree / "Paddle/third_party/glog/new.cc").write_text("")
+    assert told() == [" M Paddle/cmake/version.cmake", "?? Paddle/third_party/glog/new.cc"]
+    assert told("v1") == []
+    (tree / "Paddle/third_party/glog/new.cc").unlink()
+    commit(tree / "Paddle")
+    assert told() == [" M Paddle"]
+    commit(tree)
+    assert told() == []
+
+
 def test_what_the_vendor_hands_out_does_not_make_it_dirty(tree: Path) -> None:
     place = tree / "backends/gcu/kernels/topsflame/libtopsop.a"
     place.parent.mkdir(parents=True)
