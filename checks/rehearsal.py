@@ -16,7 +16,6 @@ _PASSED = (
     "in_", "cards", "name", "privileged",
 )  # fmt: skip
 _SOURCES = ("plugin_source", "plugin_ref", "ops_source")
-_UNSET: tuple[object, ...] = (None, "", False, [])
 
 
 def lab(action: str, target: str, variant: str) -> int:
