@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provision.facts.linking import elf
+from provision.facts.linking import elf, elf_symbols
+from provision.facts.linking.elf_file import ElfFile
 
 CODE = 'extern "C" { void XX_need(); __attribute__((weak)) void XX_weak(); void YY_need();\n' \
     "void XX_have() { XX_need(); YY_need(); if (XX_weak) XX_weak(); } }\n"  # fmt: skip
@@ -73,3 +74,17 @@ def test_random_damage_is_an_answer_never_an_error(library: Path, data: st.DataO
     path = library.with_name("damaged.so")
     path.write_bytes(content)
     assert isinstance(elf.read(path, "XX_"), elf.Library)
+
+
+@pytest.mark.parametrize(("flag", "late"), [("-z,lazy", ["called"]), ("-z,now", [])])
+def test_what_is_looked_up_only_when_it_is_called(
+    tmp_path: Path, flag: str, late: list[str]
+) -> None:
+    code = "void called(void); void taken(void); extern int data;"
+    code += "void (*at)(void) = taken; int f(void) { called(); return data; }"
+    path = tmp_path / "libx.so"
+    command = ["gcc", "-x", "c", "-", "-shared", "-fPIC", f"-Wl,{flag}", "-o", str(path)]
+    subprocess.run(command, input=code, text=True, check=True, timeout=60)
+    names = ["called", "data", "taken"]
+    assert set(names) <= set(elf_symbols.undefined(ElfFile(path)))
+    assert elf_symbols.bound_late(ElfFile(path), names) == late

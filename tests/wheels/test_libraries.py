@@ -70,10 +70,24 @@ def test_one_for_another_paddle(tmp_path: Path, against: Auditor, core: str) -> 
 def test_a_symbol_that_nobody_has(tmp_path: Path, against: Auditor, name: str) -> None:
     """The second is of phi::capi, which no release of Paddle has in a library."""
     code = f"int {name}(void); int f(void) {{ return {name}(); }}"
-    made = against(wheel(tmp_path, make.compiled(tmp_path, code)))
+    made = against(wheel(tmp_path, make.compiled(tmp_path, code, "-Wl,-z,now")))
     assert cases(made) == {"wheel-symbols": "error missing"}
     assert make.LIBRARY in of(made, "wheel-symbols")
     assert str(tmp_path) not in of(made, "wheel-symbols")  # as it is called in the wheel
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [("return {name}();", "warning lazy"), ("return (int)(long)&{name};", "error missing")],
+)
+def test_what_no_paddle_has_and_only_a_call_would_ask_for(
+    tmp_path: Path, against: Auditor, use: str, said: str
+) -> None:
+    name = "_ZNK3phi4capi6Scalar2toIfEET_v"
+    code = f"int {name}(void); int f(void) {{ {use.format(name=name)} }}"
+    path = wheel(tmp_path, make.compiled(tmp_path, code, "-Wl,-z,lazy"))
+    assert cases(against(path)) == {"wheel-symbols": said}
+    assert "_ZNK3phi4capi" in of(against(path), "wheel-symbols")
 
 
 def test_a_library_that_nobody_has(tmp_path: Path, against: Auditor) -> None:

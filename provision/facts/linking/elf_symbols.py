@@ -15,7 +15,11 @@ from provision.facts.linking.elf_file import ElfFile
 
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
-TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _VERDEF, _VERNEED)  # all that is read here
+_RELA, _RELASZ, _PLTRELSZ, _JMPREL = 7, 8, 2, 23
+_BIND_NOW, _FLAGS, _FLAGS_1 = 24, 30, 0x6FFFFFFB  # each says that nothing is bound later: at all,
+_NOW, _NOW_1 = 8, 1  # or by this bit
+TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _VERDEF, _VERNEED, _RELA)  # all that is read here
+_RELOCATION = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _WEAK = 2  # the binding of a symbol, and the flag of a version
 _BASE = 1  # the flag of the version that only names the library
@@ -53,6 +57,38 @@ def undefined(elf: ElfFile) -> list[str]:
         for name, info, _, section, _, _ in _symbols(elf, _unhashed(elf))
         if name and not section and info >> 4 != _WEAK
     ]
+
+
+def bound_late(elf: ElfFile, names: Iterable[str]) -> list[str]:
+    """Those of the undefined names that the loader looks up when they are first called.
+
+    It refuses a file at once for the others: data, addresses of functions, and all of a file that
+    was linked with `-z now`.
+    """
+    if _is_bound_now(elf):
+        return []
+    at_once = set(_at_once(elf))
+    last = max(at_once, default=-1) + 1
+    kept = {elf.string(symbol[0]) for number, symbol in enumerate(_symbols(elf, last))
+            if number in at_once}  # fmt: skip
+    return [name for name in names if name not in kept]
+
+
+def _is_bound_now(elf: ElfFile) -> bool:
+    """Whether everything is looked up when the file is loaded."""
+    bits = ((_FLAGS, _NOW), (_FLAGS_1, _NOW_1))
+    flagged = any(value & bit for kind, bit in bits for value in elf.values(kind))
+    return flagged or next(elf.values(_BIND_NOW), None) is not None
+
+
+def _at_once(elf: ElfFile) -> Iterator[int]:
+    """The numbers of the symbols in relocations that are made when the file is loaded."""
+    begin, size = elf.table(_RELA), next(elf.values(_RELASZ), 0)
+    late, length = elf.table(_JMPREL) or 0, next(elf.values(_PLTRELSZ), 0)
+    for place in range(begin or 0, (begin or 0) + size, _RELOCATION.size) if begin else ():
+        if not late <= place < late + length:
+            _, info, _ = _RELOCATION.unpack_from(elf.data, place)
+            yield info >> 32
 
 
 def defined(elf: ElfFile, wanted: Mapping[str, int]) -> set[str]:

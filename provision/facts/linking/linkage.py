@@ -51,6 +51,7 @@ class Linkage(msgspec.Struct, frozen=True):
     `needed` are the libraries that it asks for itself, then those that are not in order further
     down. `missing_symbols` are in no library that it would get; `unprovided_by` names for such a
     symbol the library that has its nearest kin (a guess by their names; not every one has it).
+    `late` are those of the missing that the loader looks up only when they are called.
     `unlinked` are symbols -> library: loaded, but not linked (NEEDED), so not found.
     `further` are the libraries that it pulls in -> the symbols that these miss in turn.
     While a needed library is absent nobody knows what it has: the symbols are then `unsettled`.
@@ -62,6 +63,7 @@ class Linkage(msgspec.Struct, frozen=True):
     problem: str = ""
     needed: list[Needed] = []
     missing_symbols: list[str] = []
+    late: list[str] = []
     unprovided_by: dict[str, str] = {}
     unlinked: dict[str, str] = {}
     further: dict[str, list[str]] = {}
@@ -151,6 +153,7 @@ def _linked(
         str(file.path),
         needed=needed,
         missing_symbols=[] if absent else symbols.missing,
+        late=[] if absent else _late(file, symbols.missing),
         unprovided_by={} if absent else symbols.kin,
         unlinked={} if absent else symbols.unlinked,
         further=others,
@@ -164,6 +167,11 @@ def _linked(
         runpath=file.runpath,
         arch=file.arch,
     )
+
+
+def _late(file: ElfFile, missing: list[str]) -> list[str]:
+    """Those of the missing symbols for which the loader does not refuse the file."""
+    return elf_symbols.bound_late(file, missing) if missing else []
 
 
 def _shown(top: Object, fresh: list[Object]) -> list[Request]:
