@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
+from checks.logs import folder
 from checks.logs.catalogue import Failure, failure, failures, is_id
 from checks.logs.scan import Find, Scan, ordered
-from checks.logs.show import cut, entry_rows, lines
+from checks.logs.show import cut, entry_rows, lines, some
 from checks.logs.telling import Spot
 from provision.console import show, show_json
 from provision.errors import SOUND, UNKNOWN, USAGE, PaddockError
@@ -19,7 +21,7 @@ SCHEMA = "paddock/explain/1"
 
 
 def explain(names: Sequence[str], *, json: bool) -> int:
-    """Explain logs, or show the entry of a `Kxxx`. Returns the exit status.
+    """Explain logs, also those in folders, or show the entry of a `Kxxx`. Returns the exit status.
 
     Raises PaddockError `bad-option`, `bad-file`, `no-zstd`, `unknown-failure`.
     """
@@ -27,21 +29,52 @@ def explain(names: Sequence[str], *, json: bool) -> int:
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.files"))
     if len(names) == 1 and is_id(names[0]) and not Path(names[0]).exists():
         return entry(failure(names[0]), json=json)
-    scan = search(names)
+    found = {name: folder.logs(name) for name in names if _is_folder(name)}
+    scan = search(names, found)
+    left = [file for one in found.values() for file in one.left]
     if json:
-        show_json(to_json(scan))
+        show_json(to_json(scan, left))
     else:
-        for line in lines(scan):
+        for line in (*lines(scan), *_left(left)):
             show(line)
     return status(scan)
 
 
-def search(names: Iterable[str]) -> Scan:
-    """Search these logs. Raises PaddockError `bad-file`, `no-zstd`."""
+def _is_folder(name: str) -> bool:
+    return name != "-" and "\0" not in name and Path(name).is_dir()
+
+
+def search(
+    names: Iterable[str], folders: Mapping[str, folder.Found] = MappingProxyType({})
+) -> Scan:
+    """Search these logs, and the logs of those that are folders.
+
+    Of a folder a log that cannot be opened is no more than that. Raises PaddockError `bad-file`,
+    `no-zstd`.
+    """
     scan = Scan()
     for name in names:
-        scan.log(name)
+        if name in folders:
+            _search_folder(scan, folders[name])
+        else:
+            scan.log(name)
     return scan
+
+
+def _search_folder(scan: Scan, found: folder.Found) -> None:
+    for name in found.logs:
+        try:
+            scan.log(name)
+        except PaddockError as error:
+            scan.unread(name, str(error.values.get("reason", error.part("what"))))
+    for name, reason in found.lost.items():
+        scan.unread(name, reason)
+
+
+def _left(files: Sequence[str]) -> Iterator[str]:
+    """The line about the files of folders that were not searched."""
+    if files:
+        yield text("explain.left", count=len(files), files=some(files))
 
 
 def status(scan: Scan) -> int:
@@ -51,14 +84,18 @@ def status(scan: Scan) -> int:
     return SOUND if scan.finds else UNKNOWN
 
 
-def to_json(scan: Scan) -> dict[str, object]:
-    """The explanation as JSON values, schema `paddock/explain/1`, the first cause first."""
+def to_json(scan: Scan, left: Sequence[str] = ()) -> dict[str, object]:
+    """The explanation as JSON values, schema `paddock/explain/1`, the first cause first.
+
+    `left` are the files of folders that were not searched.
+    """
     rows = [(one, cause) for cause, rest in ordered(scan.finds.values()) for one in (cause, *rest)]
     return {
         "schema": SCHEMA,
         "status": status(scan),
         "known": bool(scan.finds),
         "logs": [msgspec.to_builtins(read) for read in scan.read],
+        "left": list(left),
         "findings": [_finding(find, cause, scan) for find, cause in rows],
         "telling": [] if scan.finds else [_spot(spot, scan) for spot in scan.telling.best()],
     }

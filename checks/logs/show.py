@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.logs.catalogue import Failure
 from checks.logs.scan import Find, Scan, ordered
@@ -31,9 +31,9 @@ def _unknown(scan: Scan) -> Iterator[str]:
     spots = scan.telling.best()
     for form in ("empty", "binary"):
         if odd := [one for one in scan.read if one.form == form and not one.problem]:
-            yield text(f"explain.{form}", logs=", ".join(name_of(one.name) for one in odd))
+            yield text(f"explain.{form}", logs=some([name_of(one.name) for one in odd]))
     if logs := [one for one in scan.read if one.form == "text"]:
-        yield text("explain.not-known", logs=", ".join(name_of(one.name) for one in logs))
+        yield text("explain.not-known", logs=some([name_of(one.name) for one in logs]))
     if spots or logs:
         yield text("explain.telling" if spots else "explain.nothing")
     yield from (f"  {_where(spot, scan)}  {cut(spot.text)}" for spot in spots)
@@ -81,6 +81,11 @@ def _where(spot: Spot, scan: Scan) -> str:
 def name_of(log: str) -> str:
     """A log's name for a person."""
     return text("explain.stdin") if log == "-" else log
+
+
+def some(names: Sequence[str], most: int = 20) -> str:
+    """The first names of many."""
+    return ", ".join([*names[:most], *(["..."] if len(names) > most else [])])
 
 
 def cut(line: str, width: int = WIDTH) -> str:

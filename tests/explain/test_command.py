@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from checks.known import explained, first_known, smoke_failed
+from checks.logs import folder
 from checks.smoke.report import Check, LevelReport, SmokeReport
 from provision.errors import PaddockError
 from tests.conftest import ROOT, Cli, variables
@@ -39,6 +42,61 @@ def test_json_of_several_logs(cli: Cli, tmp_path: Path) -> None:
     [found] = value["findings"]
     assert (found["id"], found["count"], found["line"]) == ("K041", 2, 1)
     assert found["log"] == str(logs[1])
+
+
+FATAL = "ImportError: libascend_hal.so: cannot open shared object file: No such file or directory"
+
+
+def test_a_folder_of_logs(cli: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "logs of a run"
+    for name, content in {
+        "workerlog.10": "fine\n", "workerlog.2": f"a\n{UNDEFINED}\n", "below/deep/dmesg": FATAL,
+        "model.safetensors": UNDEFINED, "train.py": UNDEFINED, "core": "\0" + UNDEFINED,
+        ".git/x.log": UNDEFINED,
+    }.items():  # fmt: skip
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(content)
+    (place / "packed.log.gz").write_bytes(gzip.compress(f"b\n\n{UNDEFINED}\n".encode()))
+    os.mkfifo(place / "pipe.log")
+    result = cli("explain", str(place))
+    assert result.returncode == 0, result.stderr
+    assert f"K041 build  {place}/packed.log.gz:3 " in result.stdout
+    assert f"K097 import  {place}/below/deep/dmesg:1\n" in result.stdout
+    assert "files: 3: " in result.stdout.splitlines()[-1]
+    value = json.loads(cli("explain", str(place), "--json").stdout)
+    names = ["below/deep/dmesg", "packed.log.gz", "workerlog.2", "workerlog.10"]
+    assert [log["name"] for log in value["logs"]] == [f"{place}/{name}" for name in names]
+    left = [f"{place}/{name}" for name in ("core", "model.safetensors", "train.py")]
+    assert value["left"] == left
+    assert {one["id"]: one["count"] for one in value["findings"]} == {"K041": 2, "K097": 1}
+
+
+def test_of_a_folder_what_cannot_be_read_is_named_and_the_rest_searched(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "a.log").write_bytes(gzip.compress(b"x" * 9000)[:-9])
+    (tmp_path / "b.log").write_text(f"{UNDEFINED}\n")
+    (tmp_path / "c.log").symlink_to(tmp_path / "gone")
+    result = cli("explain", str(tmp_path))
+    assert result.returncode == 2
+    assert f"K041 build  {tmp_path}/b.log:1" in result.stdout
+    assert f"{tmp_path}/a.log" in result.stdout
+    assert f"Not read: {tmp_path}/c.log: No such file" in result.stdout
+
+
+def test_a_folder_without_logs_says_what_logs_are_called(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "weights.bin").write_bytes(b"\0\1\2")
+    result = cli("explain", str(tmp_path))
+    assert result.returncode == 2
+    assert "workerlog.N" in result.stderr
+
+
+def test_of_many_logs_a_thousand_are_searched(tmp_path: Path) -> None:
+    for number in range(1003):
+        (tmp_path / f"w.log.{number}").touch()
+    found = folder.logs(str(tmp_path))
+    assert len(found.logs) == 1000
+    assert [Path(one).name for one in found.left] == ["w.log.1000", "w.log.1001", "w.log.1002"]
 
 
 def test_standard_input(home: Path) -> None:
