@@ -72,7 +72,11 @@ def test_nothing_tells_to_provision_over_it(
         finding = next(one for one in made.findings if one.id == "plugin-loads")
         assert (finding.state, finding.command) == ("error", wanted)
         shown = lines(made, colour=False)
-        assert not any("paddock provision" in line or line.endswith((":", "：")) for line in shown)
+        assert not any("paddock provision" in line for line in shown)
+        announced = [
+            shown[n + 1].strip() for n, line in enumerate(shown) if line[-1:] in (":", "：")
+        ]
+        assert set(announced) <= {wanted} - {""}
 
 
 def test_a_dead_interpreter_of_the_user_s_own(healthy: Facts) -> None:
