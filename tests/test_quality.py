@@ -106,10 +106,12 @@ def _quoted() -> set[str]:
     return {word for text in texts for word in re.findall(r"'([a-z][a-z.-]*)'", text)}
 
 
-def _defects() -> set[str]:
-    """The defects of releases that the stacks name."""
+def _told() -> set[str]:
+    """What the stacks tell of their releases: defects, why one has no lock, why one is usual."""
     stacks = [load(stack_file(target)) for target in targets()]
-    return {one for its in stacks for release in its.releases.values() for one in release.defects}
+    releases = [release for its in stacks for release in its.releases.values()]
+    words = {one for release in releases for one in (*release.defects, release.unlocked)}
+    return {one for one in (*words, *(its.default_because for its in stacks)) if one}
 
 
 def test_every_text_is_asked_for() -> None:
@@ -121,7 +123,7 @@ def test_every_text_is_asked_for() -> None:
     literal = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     tasks = {n.name.replace("_", "-") for n in nodes if isinstance(n, ast.FunctionDef)}
     parts = literal | tasks | {n.arg.strip("_") for n in nodes if isinstance(n, ast.arg)}
-    parts |= _defects() | _quoted()
+    parts |= _told() | _quoted()
     literal |= _quoted()
     stems = {stem for n in nodes if isinstance(n, ast.JoinedStr) and (stem := _stem(n))}
     stems |= {word for word in _quoted() if word.endswith(".")}
