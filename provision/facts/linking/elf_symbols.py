@@ -96,8 +96,11 @@ def defined(elf: ElfFile, wanted: Mapping[str, int]) -> set[str]:
     table = elf.table(_GNU_HASH)
     if table is not None:
         return {name for name, value in wanted.items() if _has(elf, table, name, value)}
+    if (old := elf.table(_HASH)) is not None:
+        return {name for name in wanted if _has_by_old(elf, old, name)}
     every = _symbols(elf, _counted(elf))
-    return {elf.string(name) for name, _, _, section, _, _ in every if section} & set(wanted)
+    names = (elf.string(name) for name, _, _, section, _, _ in every if section)
+    return {name for name in names if name in wanted}
 
 
 def wanted_versions(elf: ElfFile) -> list[Version]:
@@ -189,6 +192,31 @@ def _has(elf: ElfFile, table: int, name: str, value: int) -> bool:
     return index >= first and any(
         _is(elf, at, name) for at in _matches(elf, chains, index, first, value)
     )
+
+
+def _has_by_old(elf: ElfFile, table: int, name: str) -> bool:
+    """The same by the older hash table, where each symbol leads to the next of its bucket."""
+    buckets, count = struct.unpack_from("<II", elf.data, table)
+    if not buckets:
+        return False
+    place = table + 8 + 4 * (_old_hash(name) % buckets)
+    for _ in range(min(count, _MANY)):
+        at = struct.unpack_from("<I", elf.data, place)[0]
+        if not at:
+            return False
+        if _is(elf, at, name):
+            return True
+        place = table + 8 + 4 * (buckets + at)
+    return False
+
+
+def _old_hash(name: str) -> int:
+    """The hash of a symbol's name in the older table (System V ABI)."""
+    value = 0
+    for byte in name.encode():
+        value = (value << 4) + byte
+        value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
+    return value
 
 
 def _matches(elf: ElfFile, chains: int, index: int, first: int, value: int) -> Iterator[int]:
