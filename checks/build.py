@@ -52,9 +52,8 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     if order.place == "container":
         from checks import build_container
 
-        return _told(
-            build_container.build(order, image, say, lambda: progress(json=json)), json=json
-        )
+        made_there = build_container.build(order, image, say, lambda: progress(json=json))
+        return _told(made_there, say, json=json)
     made, papers = _looked_at(build_recipe.build(order, say, lambda: progress(json=json)))
     facts = build_recipe.as_json(made) | papers.to_json()
     if json:
@@ -90,12 +89,17 @@ def _teller(*, json: bool) -> Callable[[str], None]:
     return functools.partial(stream.say, sys.stderr) if json else show
 
 
-def _told(facts: dict[str, object], *, json: bool) -> int:
-    """Print a wheel that was built elsewhere."""
+def _told(facts: dict[str, object], say: Callable[[str], None], *, json: bool) -> int:
+    """Print a wheel that was built elsewhere, with what goes with it."""
+    from checks.build_recipe import loaded
+    from checks.wheels.built import Papers
+
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
     show(_line(facts))
+    for line in (*loaded(facts), *Papers.told(facts).lines()):
+        say(line)
     return 0
 
 

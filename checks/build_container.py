@@ -208,4 +208,5 @@ def _taken(wheel: dict[str, Any]) -> dict[str, Any]:
     shutil.copytree(found.parent, draft)
     shutil.rmtree(place, ignore_errors=True)
     draft.rename(place)
-    return {**wheel, "path": str(place / found.name), "place": "container"}
+    papers = [str(place / Path(paper).name) for paper in wheel["papers"]]
+    return {**wheel, "path": str(place / found.name), "papers": papers, "place": "container"}

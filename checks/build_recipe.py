@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,11 +145,16 @@ def lines(made: Built, began: float) -> list[str]:
         said = [text("build.cached", time=duration(time.monotonic() - began))]
     elif record.warnings:
         said.append(text("build.warnings", count=record.warnings))
-    if made.trial:
-        key = f"trial.{made.trial.verdict}"
-        said.append(text("build.tried", verdict=text(key), release=made.work.python.paddle))
-        said += [f"      {made.trial.line}"] if made.trial.line else []
-    return said
+    return said + loaded(as_json(made))
+
+
+def loaded(facts: Mapping[str, object]) -> list[str]:
+    """How a wheel loaded, by what `as_json` tells of it; nothing where that was not tried."""
+    if not facts["trial"]:
+        return []
+    verdict = text(f"trial.{facts['trial']}")
+    said = text("build.tried", verdict=verdict, release=facts["paddle"])
+    return [said, *([f"      {facts['said']}"] if facts["said"] else [])]
 
 
 def as_json(made: Built) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,12 @@ class Papers(msgspec.Struct, frozen=True):
 
     files: list[Path]
     verdict: Verdict
+
+    @staticmethod
+    def told(facts: Mapping[str, object]) -> Papers:
+        """Both, from what `to_json` has told."""
+        files = [Path(name) for name in msgspec.convert(facts["papers"], list[str])]
+        return Papers(files, msgspec.convert(facts["audit"], Verdict))
 
     def to_json(self) -> dict[str, object]:
         """Both as JSON values."""

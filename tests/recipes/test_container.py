@@ -40,6 +40,8 @@ def test_a_wheel_is_built_in_a_container_and_its_errors_come_out(
     with zipfile.ZipFile(path) as archive:
         assert "paddlenlp_ops/__init__.py" in archive.namelist()
     assert path.with_name("inputs.json").is_file()
+    assert [Path(paper).parent for paper in wheel["papers"]] == [path.parent] * 2
+    assert all(Path(paper).is_file() for paper in wheel["papers"]) and wheel["audit"]
     # The usual place of this one; the checks look at the image, not at this machine: it has no
     # compiler.
     done = build("--backend", "npu", *order)

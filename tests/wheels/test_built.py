@@ -8,7 +8,7 @@ import pytest
 
 from checks.build_recipe import Built
 from checks.wheels.audit import audit
-from checks.wheels.built import papers_of_recipe
+from checks.wheels.built import Papers, papers_of_recipe
 from checks.wheels.place import find
 from provision.journal import Witness
 from provision.papers import making
@@ -56,6 +56,7 @@ def test_the_audit_knows_how_the_wheel_loaded(
     wheel = make.sound(home, {make.INIT: b"", make.LIBRARY: library}, "paddle_custom_cpu")
     papers = papers_of_recipe(built(wheel, paddle, "custom_cpu", trial))
     assert (papers.verdict.status, papers.verdict.bad) == (status, ["wheel-symbols"])
+    assert Papers.told(papers.to_json()) == papers
     assert papers.verdict.registered == ("registered: custom_cpu" if status == 10 else "")
 
 
