@@ -107,7 +107,7 @@ def table(found: Iterable[Cell]) -> Iterator[str]:
         rows.setdefault(cell.built, {})[cell.run] = cell.said
     width = max(len(word) for row in rows.values() for word in [*row, *row.values()]) + 2
     yield text("matrix.title")
-    yield "  " + " " * 10 + "".join(f"{name:<{width}}" for name in rows)
+    yield "  " + " " * 10 + "".join(f"{name:<{width}}" for name in rows).rstrip()
     for name, row in rows.items():
         yield f"  {name:<10}" + "".join(f"{row[run]:<{width}}" for run in rows).rstrip()
 
