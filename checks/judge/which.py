@@ -13,6 +13,7 @@ from checks.judge.levels import Level, Levels, all_levels
 from checks.judge.ranks import Failed, first_failed
 from checks.judge.reading import LogRead
 from checks.judge.verdict import Reason, Verdict, failed
+from checks.logs.folder import natural
 from checks.logs.telling import Spot
 from provision.errors import PaddockError
 from provision.words import text
@@ -31,7 +32,7 @@ def logs_in(name: str) -> tuple[list[str], dict[str, str]]:
     folder = Path(name)
     if name == "-" or not os.path.isdir(folder):  # noqa: PTH112 - that of Path may raise
         return [name], {}
-    found: list[Path] = []
+    found: list[str] = []
     lost: dict[str, str] = {}
 
     def note(error: OSError) -> None:
@@ -41,19 +42,13 @@ def logs_in(name: str) -> tuple[list[str], dict[str, str]]:
         for path in (Path(place, one) for one in names if _LOG.fullmatch(one)):
             try:
                 if stat.S_ISREG(path.stat().st_mode):
-                    found.append(path)
+                    found.append(str(path))
             except OSError as error:
                 note(error)
     if not found:
         raise PaddockError("bad-file", tuple(f"{one}: {why}" for one, why in lost.items()),
                            file=name, reason=text("judge.no-logs"))  # fmt: skip
-    return [str(path) for path in sorted(found, key=_natural)[:_MOST]], lost
-
-
-def _natural(path: Path) -> list[tuple[int, str]]:
-    """Names with numbers in the order of these."""
-    return [(int(part), "") if part.isdigit() else (-1, part)
-            for part in re.split(r"(\d+)", str(path))]  # fmt: skip
+    return sorted(found, key=natural)[:_MOST], lost
 
 
 def level_of(log: LogRead) -> Level | None:

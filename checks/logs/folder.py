@@ -48,8 +48,8 @@ def logs(folder: str) -> Found:
     if not found.logs:
         why = tuple(f"{one}: {reason}" for one, reason in found.lost.items())
         raise PaddockError("bad-file", why, file=folder, reason=text("explain.no-logs"))
-    found.logs.sort(key=_natural)
-    found.left = sorted(found.logs[_MOST:] + found.left, key=_natural)
+    found.logs.sort(key=natural)
+    found.left = sorted(found.logs[_MOST:] + found.left, key=natural)
     del found.logs[_MOST:]
     return found
 
@@ -65,7 +65,7 @@ def _is_log(path: Path) -> bool:
     return bool(head) and not _CONTROLS.intersection(head)
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
     """Names with numbers in the order of these."""
     return [(int(part), "") if part.isdecimal() else (-1, part)
             for part in re.split(r"([0-9]+)", name)]  # fmt: skip

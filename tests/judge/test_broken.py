@@ -191,12 +191,13 @@ def test_a_folder_of_a_run(cli: Cli, tmp_path: Path) -> None:
     (folder / "workerlog.0").write_bytes(text([*HALF, *waits(1200)]))
     (folder / "workerlog.10").write_bytes(text(PADDLE_OOM[-7:]))
     (folder / "workerlog.2").write_bytes(text([NPU_BEGIN, *waits(1201)]))
+    (folder / "of run1²2.log").write_bytes(b"")  # a digit, but of no number
     (folder / "model.pdiparams").write_bytes(b"Traceback (most recent call last):\n" * 10)
     result = cli("smoke", "--diagnose", str(folder), "--json")
     value = json.loads(result.stdout)
     assert (result.returncode, value["outcome"]) == (8, "failed")
     assert [Path(one["name"]).name for one in value["explain"]["logs"]] == [
-        "workerlog.0", "workerlog.2", "workerlog.10",
+        "of run1²2.log", "workerlog.0", "workerlog.2", "workerlog.10",
     ]  # fmt: skip
     assert [(one["key"], one["rank"]) for one in value["causes"]] == [
         ("memory", "10"), ("rank-known", "10"),
