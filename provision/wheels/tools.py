@@ -67,9 +67,10 @@ def _paddle(work: Work, facts: Facts) -> Iterator[str]:
 
 def _headers(work: Work, facts: Facts) -> Iterator[str]:
     """Its headers have to be those that came with it: those of another release compile as well."""
-    listed = paddle.record(Path(facts.paddle), facts.release) if facts.paddle else None
-    strange = paddle.strange_headers(Path(facts.paddle), listed) if listed else []
-    if strange and work.recipe.paddle:
+    if not (work.recipe.paddle and facts.paddle):
+        return
+    listed = paddle.record(Path(facts.paddle), facts.release)
+    if listed and (strange := paddle.strange_headers(Path(facts.paddle), listed)):
         own = work.python.env
         remedy = text("remedy.env", env=own) if own else text("remedy.paddle")
         yield text("unready.headers", release=facts.release, count=len(strange), first=strange[0],
