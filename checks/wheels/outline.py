@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from provision.facts.linking import elf_symbols, elf_versions
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
-from provision.facts.linking.elf_symbols import TABLES
 
 _HEADER = 64  # bytes that every answer rests on
 
@@ -56,4 +56,4 @@ def _parts(path: Path, *, likely: bool) -> set[tuple[int, int]]:
         elf = ElfFile(path)
     except DAMAGED:
         return set()
-    return elf.parts(TABLES) | (elf.outer if likely else set())
+    return elf.parts((*elf_symbols.TABLES, *elf_versions.TABLES)) | (elf.outer if likely else set())

@@ -14,7 +14,7 @@ import pytest
 
 from checks.wheels import archive, contents, place
 from checks.wheels.outline import Outline
-from provision.facts.linking import elf_symbols
+from provision.facts.linking import elf_symbols, elf_versions
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from tests.wheels import make
 
@@ -110,8 +110,8 @@ def asked(path: Path) -> list[object]:
         return [
             elf.arch, elf.executable_stack, elf.needed, elf.soname, elf.runpath, undefined,
             elf_symbols.defined(elf, elf_symbols.hashed(["first", "much", "later", "strlen"])),
-            elf_symbols.wanted_versions(elf), elf_symbols.defined_versions(elf),
-            elf_symbols.cxx11_abi(elf, undefined),
+            elf_versions.wanted_versions(elf), elf_versions.defined_versions(elf),
+            elf_versions.cxx11_abi(elf, undefined),
         ]  # fmt: skip
     except DAMAGED as error:
         return [str(error)]

@@ -1,4 +1,4 @@
-"""Symbols and symbol versions of an ELF file: asked for, defined, and looked up by hash.
+"""Symbols of an ELF file: asked for, defined, and looked up by hash.
 
 What a file of hundreds of thousands of symbols defines is never listed, only looked up. All of it
 may raise `elf_file.DAMAGED`.
@@ -6,35 +6,20 @@ may raise `elf_file.DAMAGED`.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from provision.facts.linking.elf_file import ElfFile
 
-_HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
-_VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
+_HASH, _STRTAB, _SYMTAB, _GNU_HASH = 4, 5, 6, 0x6FFFFEF5
 _RELA, _RELASZ, _PLTRELSZ, _JMPREL = 7, 8, 2, 23
 _BIND_NOW, _FLAGS, _FLAGS_1 = 24, 30, 0x6FFFFFFB  # each says that nothing is bound later: at all,
 _NOW, _NOW_1 = 8, 1  # or by this bit
-TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _VERDEF, _VERNEED, _RELA)  # all that is read here
+TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _RELA)  # all that is read here
 _RELOCATION = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_WEAK = 2  # the binding of a symbol, and the flag of a version
-_BASE = 1  # the flag of the version that only names the library
+_WEAK = 2  # the binding of a symbol
 _MANY = 100_000  # links of a chain; no real one has so many, and a damaged one must end
-
-_NEW = re.compile(rb"St7__cxx11|B5cxx11")
-# A member of the old std::string (`Ss`), or a parameter of that type.
-_OLD = re.compile(rb"_ZNK?Ss\d|_ZNK?Ss[CD]|RKSs(?![a-z])")
-
-
-class Version(NamedTuple):
-    """A symbol version, such as GLIBCXX_3.4.30, that is wanted of a library."""
-
-    library: str
-    name: str
 
 
 def hashed(names: Iterable[str]) -> dict[str, int]:
@@ -101,52 +86,6 @@ def defined(elf: ElfFile, wanted: Mapping[str, int]) -> set[str]:
     every = _symbols(elf, _counted(elf))
     names = (elf.string(name) for name, _, _, section, _, _ in every if section)
     return {name for name in names if name in wanted}
-
-
-def wanted_versions(elf: ElfFile) -> list[Version]:
-    """The versions without which the loader refuses a file, from .gnu.version_r."""
-    found = []
-    for place, (_, count, library, names, _) in _chain(elf, elf.table(_VERNEED), "<HHIII"):
-        for _, (_, flags, _, name, _) in _chain(elf, place + names, "<IHHII", count):
-            if not flags & _WEAK:
-                found.append(Version(elf.string(library), elf.string(name)))
-    return found
-
-
-def defined_versions(elf: ElfFile) -> list[str]:
-    """The versions that a library defines, from .gnu.version_d; none where it has no versions."""
-    found = []
-    for place, (_, flags, _, _, _, names, _) in _chain(elf, elf.table(_VERDEF), "<HHHHIII"):
-        if not flags & _BASE:
-            found.append(elf.string(struct.unpack_from("<I", elf.data, place + names)[0]))
-    return found
-
-
-def highest(kind: str, versions: Iterable[str]) -> str | None:
-    """The highest version of a kind (GLIBC, GLIBCXX, CXXABI) without its name; None for none."""
-    matches = [re.fullmatch(rf"{kind}_(\d+(?:\.\d+)+)", text) for text in versions]
-    numbers = [match[1] for match in matches if match]
-    return max(numbers, key=lambda text: [int(part) for part in text.split(".")], default=None)
-
-
-def cxx11_abi(elf: ElfFile, names: list[str]) -> bool | None:
-    """Whether std::string of the C++11 ABI is used: in these names, else in all of the file's.
-
-    None where neither std::string or both occur, so that it cannot be told.
-    """
-    found = _abis("\0".join(names).encode()) or _abis(_strings(elf))
-    return found.pop() if len(found) == 1 else None
-
-
-def _abis(text: bytes) -> set[bool]:
-    """Which of the two kinds of std::string occur in mangled names: True is that of C++11."""
-    return {new for new, pattern in ((True, _NEW), (False, _OLD)) if pattern.search(text)}
-
-
-def _strings(elf: ElfFile) -> bytes:
-    """The whole table of names."""
-    begin, size = elf.table(_STRTAB), next(elf.values(_STRSZ), 0)
-    return b"" if begin is None else elf.data[begin : begin + size]
 
 
 def _symbols(elf: ElfFile, count: int) -> Iterator[tuple[int, int, int, int, int, int]]:
@@ -236,15 +175,3 @@ def _is(elf: ElfFile, at: int, name: str) -> bool:
         return False
     symbol = _SYMBOL.unpack_from(elf.data, begin + at * _SYMBOL.size)
     return bool(symbol[3]) and elf.string(symbol[0]) == name
-
-
-def _chain(
-    elf: ElfFile, begin: int | None, layout: str, count: int = _MANY
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """(place, fields) of the entries of a list in which the last field leads to the next entry."""
-    for _ in range(min(count, _MANY) if begin is not None else 0):
-        fields = struct.unpack_from(layout, elf.data, begin or 0)
-        yield begin or 0, fields
-        if not fields[-1]:
-            return
-        begin = (begin or 0) + fields[-1]

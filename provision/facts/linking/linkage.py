@@ -10,7 +10,13 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts.linking import elf, elf_symbols, library_folders, link_symbols
+from provision.facts.linking import (
+    elf,
+    elf_symbols,
+    elf_versions,
+    library_folders,
+    link_symbols,
+)
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.facts.linking.loader import Object, Process, Request
 from provision.facts.linking.process_libraries import NOBODY, Host, start
@@ -148,7 +154,7 @@ def _linked(
     lost = sorted({*symbols.missing, *symbols.unlinked})
     parts = [] if absent else [one for one in fresh if one is not top]
     others = link_symbols.further(parts, scope, process)
-    wanted = [version.name for version in elf_symbols.wanted_versions(file)]
+    wanted = [version.name for version in elf_versions.wanted_versions(file)]
     return Linkage(
         str(file.path),
         needed=needed,
@@ -159,10 +165,10 @@ def _linked(
         further=others,
         unsettled=lost if absent else [],
         missing_versions=[gap for one in fresh for gap in _gaps(one)],
-        glibc=elf_symbols.highest("GLIBC", wanted),
-        glibcxx=elf_symbols.highest("GLIBCXX", wanted),
-        cxxabi=elf_symbols.highest("CXXABI", wanted),
-        cxx11_abi=elf_symbols.cxx11_abi(file, names),
+        glibc=elf_versions.highest("GLIBC", wanted),
+        glibcxx=elf_versions.highest("GLIBCXX", wanted),
+        cxxabi=elf_versions.highest("CXXABI", wanted),
+        cxx11_abi=elf_versions.cxx11_abi(file, names),
         rpath=file.rpath,
         runpath=file.runpath,
         arch=file.arch,
@@ -199,9 +205,9 @@ def _gaps(one: Object) -> list[Unversioned]:
     """
     got = {request.name: request.object for request in one.requests if request.object}
     found = []
-    for library, name in elf_symbols.wanted_versions(one.elf):
+    for library, name in elf_versions.wanted_versions(one.elf):
         provider = got.get(library)
-        has = elf_symbols.defined_versions(provider.elf) if provider else []
+        has = elf_versions.defined_versions(provider.elf) if provider else []
         if provider and has and name not in has:
             found.append(Unversioned(name, library, str(provider.elf.path), str(one.elf.path)))
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from provision.facts.linking import elf, elf_symbols
+from provision.facts.linking import elf, elf_versions
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 from provision.facts.linking.loader import Process
 
@@ -98,8 +98,8 @@ def runtime(variables: Mapping[str, str], root: Path = Path("/"), host: Host = N
 def levels(path: Path) -> Levels | None:
     """What a C or C++ library provides; None for one that cannot be read."""
     try:
-        names = elf_symbols.defined_versions(ElfFile(path))
+        names = elf_versions.defined_versions(ElfFile(path))
     except (OSError, *DAMAGED):
         return None
     kinds = ("GLIBC", "GLIBCXX", "CXXABI")
-    return Levels(str(path), *(elf_symbols.highest(kind, names) for kind in kinds))
+    return Levels(str(path), *(elf_versions.highest(kind, names) for kind in kinds))
