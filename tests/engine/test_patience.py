@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -63,16 +63,16 @@ class Notes:
         self.told.append(line)
 
 
-Execute = Callable[..., None]
+_APART = 0.2  # seconds: signals within them are one wish
 
 
 class World:
     """A runner of steps that are given as name -> (kind, script, needs)."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.notes = folder, Notes()
+        self.folder, self.notes, self.is_over = folder, Notes(), False
         context = Context(load(SMALL / "stack.toml"), SMALL, "1", Site("small"), None)
-        settings = Settings(Network(), 1, "run")
+        settings = Settings(Network(), 1, folder.name + str(os.getpid()))  # marks what it starts
         self.runner = Runner(context, settings, settings.variables(folder), self.notes)
 
     def execute(self, **steps: tuple[str, str, tuple[str, ...]]) -> None:
@@ -83,8 +83,11 @@ class World:
                 "pending", "", script, "key",
             ) for name, (kind, script, needs) in steps.items()
         ]  # fmt: skip
-        with guard.signals():
-            self.runner.execute(planned)
+        try:
+            with guard.signals():
+                self.runner.execute(planned)
+        finally:
+            self.is_over = True
 
     def last(self) -> dict[str, str]:
         """The last event of each step."""
@@ -92,13 +95,21 @@ class World:
         return {name: entry.event for name, entry in journal.last().items()}
 
     def send(self, *numbers: signal.Signals, apart: float = 0.3) -> None:
-        """Send signals to this process, the first as soon as the installer is at work."""
+        """Send signals to this process, the first as soon as the installer is at work.
+
+        Those that are not one wish are sent when the one before was answered, and so long after it.
+        """
 
         def work() -> None:
             while not self.is_there("began"):
                 time.sleep(0.01)
-            for number in numbers:
+            for count, number in enumerate(numbers, start=1):
+                if self.is_over:
+                    return
                 os.kill(os.getpid(), number)
+                until = time.monotonic() + 10
+                while apart > _APART and len(self.notes.told) < count and time.monotonic() < until:
+                    time.sleep(0.01)
                 time.sleep(apart)
 
         threading.Thread(target=work, daemon=True).start()
@@ -117,7 +128,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("PADDOCK_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(KINDS, "install", Installer())
     monkeypatch.setitem(KINDS, "wheel", Plainly())
-    monkeypatch.setattr(patience, "_APART", 0.2)
+    monkeypatch.setattr(patience, "_APART", _APART)
     return World(tmp_path)
 
 
@@ -162,7 +173,7 @@ def test_the_second_signal_ends_it_and_the_next_run_takes_it_up(world: World) ->
     world.send(signal.SIGINT, signal.SIGINT)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        world.execute(flash=world.installer(300))
+        world.execute(flash=world.installer(30))
     assert time.monotonic() - began < 10 and not world.is_there("whole")
     assert world.last() == {"flash": "interrupted"}
     assert len(world.notes.told) == 2
@@ -187,7 +198,7 @@ def test_a_failure_then_two_signals(world: World) -> None:
     fails = f"while [ ! -e {world.folder}/began ]; do sleep 0.01; done; exit 3"
     world.send(signal.SIGWINCH, signal.SIGTERM, signal.SIGTERM)  # the first one: time to fail
     with pytest.raises(PaddockError):
-        world.execute(flash=world.installer(300), index=("wheel", fails, ()))
+        world.execute(flash=world.installer(30), index=("wheel", fails, ()))
     assert world.last()["flash"] == "interrupted"
     assert [("second" in told, "ended" in told) for told in world.notes.told] == [
         (False, False), (True, False), (False, True),
