@@ -7,6 +7,7 @@ none is made. A stack with a step that no file shows (a card, a loaded module) i
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -29,12 +30,17 @@ def _watched(folder: Path) -> list[Path]:
 
 
 def fingerprint(folder: Path, chosen: str) -> str:
-    """A digest over names, sizes and times of watched files, what was chosen, Python and kernel."""
+    """A digest over names, sizes and times of watched files, what was chosen, Python and kernel.
+
+    Of a link that leads nowhere, and of a file that goes meanwhile, the name alone counts.
+    """
     own = f"{chosen}\0{sys.version}\0{sys.prefix}\0{os.uname().release}"
     digest = hashlib.sha256(own.encode())
     for path in _watched(folder):
-        status = path.stat()
-        digest.update(os.fsencode(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"))
+        digest.update(os.fsencode(path))
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            digest.update(f"\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 

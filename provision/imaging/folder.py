@@ -57,7 +57,8 @@ def fill(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[str, Pa
 
 def _copy(source: Path, target: Path) -> None:
     # What tools keep there for themselves is none of it, and would spoil the engine's own cache.
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"))
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"),
+                    ignore_dangling_symlinks=True)  # fmt: skip
 
 
 def _packages(folder: Path, wanted: Wanted, given: Path | None) -> list[tuple[str, Package]]:

@@ -102,6 +102,13 @@ def test_two_stacks_of_one_folder_have_different_seals(sealed: tuple[Options, Pa
     assert options.fingerprint != other.fingerprint
 
 
+def test_a_link_that_leads_nowhere_counts_by_its_name(sealed: tuple[Options, Path]) -> None:
+    options, _ = sealed
+    before, link = options.fingerprint, options.folder / "gone"
+    link.symlink_to("nowhere")
+    assert options.fingerprint == options.fingerprint != before
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"7", b"null", b'{"fingerprint": 1}', b"\xff", b'{"steps": "x"}']
 )

@@ -64,6 +64,7 @@ def test_the_whole_plan_leads_over_a_reboot_to_passed_levels(machine: Engined) -
     assert told < levels[0]
     assert "npu:0: ppl" in lines[levels[2]]
     assert "nothing of it has run on a card" in ended.stdout
+    assert "paddlenlp left out" in ended.stdout  # where Paddle relies on the vendor's own kernels
     assert parts(machine) == ["driver", "firmware"]  # CANN is the container's
 
 
@@ -78,6 +79,16 @@ def test_after_a_power_cut_there_is_nothing_to_do(machine: Engined) -> None:
     assert told["digest"].startswith("sha256:")
     (shown,) = json.loads(machine.run("./paddock status --json").stdout)["containers"]
     assert (shown["state"], shown["devices"]) == ("running", NODES)
+
+
+def test_a_shell_in_it_has_the_device_and_what_paddlenlp_imports(machine: Engined) -> None:
+    """Of some of its requirements only old versions do."""
+    script = "import paddle; from paddlenlp.transformers import LlamaForCausalLM as L; " \
+             "print(paddle.device.get_all_custom_device_type(), L.__name__)"  # fmt: skip
+    said = machine.run(f"""./paddock shell --target npu --command 'python -c "{script}"; exit 5'""",
+                       300)  # fmt: skip
+    assert said.returncode == 5, said.stderr
+    assert said.stdout.splitlines()[-1:] == ["['npu'] LlamaForCausalLM"], said.stderr
 
 
 def test_undone_it_is_gone(machine: Engined) -> None:

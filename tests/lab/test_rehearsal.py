@@ -1,4 +1,7 @@
-"""`lab` and `provision --rehearse`: from a bare machine to passed smoke levels, twice."""
+"""`lab` and `provision --rehearse` of the S60: from a bare machine to passed smoke levels, twice.
+
+That of the 910B leads into a container: see test_contained_rehearsal.py.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tests.lab.machine import Machine
 from tests.lab.test_ascend_install import ends
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
-TYPES = {"s60": "gcu", "ascend910b": "npu"}
+TARGET, ALIAS = "s60", "gcu"
 STAND_IN = "on a stand-in in host memory, not on a card"
 ON_CARD = "nothing of it has run on a card"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -29,80 +32,62 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return run_cli(shared_home("readme"), *words)
 
 
-@pytest.fixture(scope="module", params=TYPES)
-def target(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A target whose bare machine is up; gone after."""
-    ends(run("lab", "up", "--target", request.param), 0, "simulated: the cards")
-    yield request.param
-    ends(run("lab", "down", "--target", request.param, "--variant", "bare"), 0, "removed")
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Machine]:
+    """Its bare machine, which is up; gone after."""
+    ends(run("lab", "up", "--target", TARGET), 0, "simulated: the cards")
+    (name,) = re.findall(rf"{TARGET}, bare \(container (\S+)\)", run("lab", "list").stdout)
+    yield Machine(name)
+    ends(run("lab", "down", "--target", TARGET, "--variant", "bare"), 0, "removed")
 
 
-@pytest.fixture
-def machine(target: str) -> Machine:
-    """That machine."""
-    (name,) = re.findall(rf"{target}, bare \(container (\S+)\)", run("lab", "list").stdout)
-    return Machine(name)
-
-
-def rehearse(target: str, *flags: str) -> subprocess.CompletedProcess[str]:
+def rehearse(*flags: str) -> subprocess.CompletedProcess[str]:
     """Rehearse with these flags."""
-    return run("provision", "--target", target, "--rehearse", *flags)
+    return run("provision", "--target", TARGET, "--rehearse", *flags)
 
 
-def test_up_twice_is_one_machine(target: str, machine: Machine) -> None:
-    ends(run("lab", "up", "--target", TYPES[target]), 0, "runs already", machine.name)
-    assert run("lab", "list").stdout.count(f"runs: {target}") == 1
+def test_up_twice_is_one_machine(machine: Machine) -> None:
+    ends(run("lab", "up", "--target", ALIAS), 0, "runs already", machine.name)
+    assert run("lab", "list").stdout.count(f"runs: {TARGET}") == 1
 
 
-def test_the_whole_plan_leads_over_a_reboot_to_passed_levels(target: str) -> None:
-    done = rehearse(target, "--yes")
+def test_the_whole_plan_leads_over_a_reboot_to_passed_levels(machine: Machine) -> None:
+    done = rehearse("--yes")
     ends(done, 0, "simulated machine is rebooted", ON_CARD)
     lines = [line.strip() for line in done.stdout.splitlines()]
-    assert lines[0].startswith(f"rehearsal of {target} on the simulated machine")
+    assert lines[0].startswith(f"rehearsal of {TARGET} on the simulated machine")
     told = [n for n, line in enumerate(lines) if line.startswith(STAND_IN)]
     levels = [n for n, line in enumerate(lines) if re.match(r"(device|ops|model) .* passed ", line)]
     assert len(told) == 1
     assert len(levels) == 3
     assert told[0] < levels[0]
-    assert f"{TYPES[target]}:0: ppl" in lines[levels[2]]
-    # Its Llama has run, but where Paddle relies on the vendor's own kernels.
-    assert ("paddlenlp left out" in done.stdout) is (target == "ascend910b")
-    assert ("ascend-toolkit/set_env.sh" in done.stdout) is (target == "ascend910b")
+    assert f"{ALIAS}:0: ppl" in lines[levels[2]]
+    assert "paddlenlp left out" not in done.stdout  # its Llama has run
+    assert "ascend-toolkit/set_env.sh" not in done.stdout
 
 
-@pytest.mark.parametrize("target", ["ascend910b"], indirect=True)  # the other's Llama has run
-def test_paddlenlp_has_what_it_imports(target: str, machine: Machine) -> None:
-    """Of some of its requirements only old versions do."""
-    python = f"/root/.local/share/paddock/envs/{target}/bin/python"
-    script = "from paddlenlp.transformers import LlamaForCausalLM as L; print(L.__name__)"
-    said = machine.run(f"{python} -c '{script}'", 300)
-    assert said.stdout.splitlines()[-1:] == ["LlamaForCausalLM"], said.stderr
-
-
-def test_again_there_is_nothing_to_do(target: str, machine: Machine) -> None:
-    ends(run("lab", "reboot", "--target", target), 0, machine.name)
+def test_again_there_is_nothing_to_do(machine: Machine) -> None:
+    ends(run("lab", "reboot", "--target", TARGET), 0, machine.name)
     calls = machine.run("cat /var/lib/lab/calls").stdout
-    again = rehearse(target)
+    again = rehearse()
     ends(again, 0, "nothing to do", ON_CARD)
     assert machine.run("cat /var/lib/lab/calls").stdout == calls
-    document = json.loads(rehearse(target, "--json").stdout)
+    document = json.loads(rehearse("--json").stdout)
     assert next(iter(document)) == "stand_in"
     assert document["stand_in"].startswith(STAND_IN)
     assert not document["changed"]
 
 
-def test_the_doctor_there_names_the_stand_in(target: str, machine: Machine) -> None:
-    settings = ". /usr/local/Ascend/ascend-toolkit/set_env.sh;" if target == "ascend910b" else ""
-    done = machine.run(f"{settings} ./paddock doctor --json", 120)
+def test_the_doctor_there_names_the_stand_in(machine: Machine) -> None:
+    done = machine.run("./paddock doctor --json", 120)
     findings = json.loads(done.stdout)["findings"]
     stated = {one["id"]: one["state"] for one in findings}
     assert [name for name, state in stated.items() if state == "error"] == []
     assert stated["plugin-stand-in"] == "warning"
 
 
-@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
-def test_each_report_begins_with_the_stand_in(target: str, machine: Machine) -> None:
-    smoke = f"./paddock smoke --target {target}"
+def test_each_report_begins_with_the_stand_in(machine: Machine) -> None:
+    smoke = f"./paddock smoke --target {TARGET}"
     document = json.loads(machine.run(f"{smoke} --level device --json", 300).stdout)
     assert next(iter(document)) == "stand_in"
     assert document["passed"]
@@ -116,10 +101,7 @@ def test_each_report_begins_with_the_stand_in(target: str, machine: Machine) -> 
     assert all(row.startswith(f'{{"stand_in":"{STAND_IN}') for row in rows.stdout.splitlines())
 
 
-@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
-def test_a_plugin_that_tells_no_counts_is_judged_by_place_and_type(
-    target: str, machine: Machine
-) -> None:
+def test_a_plugin_that_tells_no_counts_is_judged_by_place_and_type(machine: Machine) -> None:
     """As the vendors' are: without our own functions, in the library and in the package."""
     folder = "/root/.local/share/paddock/envs/s60/lib/python3.10/site-packages/paddle_custom_device"
     script = f"cd {folder} && sed -i s/loopback_device_type/tattoo_device_types_/g *.so"
@@ -131,18 +113,17 @@ def test_a_plugin_that_tells_no_counts_is_judged_by_place_and_type(
     assert "stand-in" not in outside.stdout
 
 
-@pytest.mark.parametrize("target", ["s60"], indirect=True)  # the same for both
 def test_for_a_container_another_machine_is_made_where_the_kept_one_has_no_engine(
-    target: str, machine: Machine
+    machine: Machine,
 ) -> None:
-    done = rehearse(target, "--in", "container", "--dry-run")
+    done = rehearse("--in", "container", "--dry-run")
     ends(done, 0, f"{machine.name} has no container engine", "s60 in the container paddock-s60",
          "the simulated machine is removed", "--variant engine")  # fmt: skip
     assert "engine (container" not in run("lab", "list").stdout
 
 
 def test_without_consent_nothing_is_begun_and_the_machine_goes() -> None:
-    ends(rehearse("s60"), 2, "--yes", "the simulated machine is removed")
+    ends(rehearse(), 2, "--yes", "the simulated machine is removed")
     assert "rehearsal" not in run("lab", "list").stdout
 
 

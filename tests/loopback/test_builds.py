@@ -51,11 +51,7 @@ def test_builds_without_warnings_and_computes(ready: Ready, release: str) -> Non
     assert max(errors.values()) < 1e-7
 
 
-@pytest.mark.parametrize(
-    ("built", "running"),
-    [("3.3.1", "3.0.0"), ("3.3.1", "3.1.1"), ("3.0.0", "3.1.1"),
-     ("3.0.0", "3.3.1"), ("3.1.1", "3.3.1")],
-)  # fmt: skip
+@pytest.mark.parametrize(("built", "running"), [("3.3.1", "3.0.0"), ("3.0.0", "3.3.1")])
 def test_the_wrong_release_is_declined(ready: Ready, built: str, running: str) -> None:
     plugins = str(ready(built).plugins)
     outcome = run_probe(
