@@ -123,7 +123,9 @@ def test_for_a_container_another_machine_is_made_where_the_kept_one_has_no_engin
 
 
 def test_without_consent_nothing_is_begun_and_the_machine_goes() -> None:
-    ends(rehearse(), 2, "--yes", "the simulated machine is removed")
+    """Of the other target no machine is kept."""
+    done = run("provision", "--target", "npu", "--rehearse")
+    ends(done, 2, "--yes", "the simulated machine is removed")
     assert "rehearsal" not in run("lab", "list").stdout
 
 
@@ -146,15 +148,8 @@ def test_bad_input(words: tuple[str, ...], status: int, said: str) -> None:
 
 
 def test_an_interrupt_removes_the_machine(tmp_path: Path) -> None:
-    argv = [
-        sys.executable,
-        str(ROOT / "tasks.py"),
-        "provision",
-        "--target",
-        "s60",
-        "--rehearse",
-        "--yes",
-    ]
+    words = ["provision", "--target", "npu", "--rehearse", "--yes"]
+    argv = [sys.executable, str(ROOT / "tasks.py"), *words]
     with (tmp_path / "out").open("w") as out, subprocess.Popen(
         argv, env=variables(shared_home("readme")), stdout=out, stderr=out,
         stdin=subprocess.DEVNULL,
