@@ -205,6 +205,7 @@ def test_the_bus_is_read_once_whatever_it_answers(
     assert isinstance(made.facts.outputs, list)
 
 
+@pytest.mark.slow
 def test_a_collector_that_hangs_or_raises_costs_its_limit_only(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -402,6 +402,7 @@ def test_a_snapshot_of_a_folder_says_the_same(tmp_path: Path) -> None:
     assert ask(snapshot_file.read(str(file)).facts) == made.findings
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from(

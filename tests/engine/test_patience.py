@@ -63,6 +63,7 @@ class Notes:
         self.told.append(line)
 
 
+pytestmark = pytest.mark.slow  # they wait for processes
 _APART = 0.2  # seconds: signals within them are one wish
 
 

@@ -14,6 +14,7 @@ from provision.paths import ROOT
 from tests.frame.conftest import Launcher
 
 
+@pytest.mark.slow
 def test_first_start_makes_an_environment_whose_scripts_work_and_hands_everything_on(
     launcher: Launcher,
 ) -> None:
@@ -107,6 +108,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variables", PLACES, ids=str)
 def test_launcher_and_bootstrap_name_the_same_folder(
     quick: Launcher, variables: dict[str, str]

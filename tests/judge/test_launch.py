@@ -374,6 +374,7 @@ def test_a_run_without_progress_is_ended_with_its_ranks(
     assert left == []
 
 
+@pytest.mark.slow
 def test_progress_keeps_a_long_run_alive(tmp_path: Path) -> None:
     """The limit is on silence, not on the whole: eight steps of 0.3 s under a limit of 1.5 s."""
     lines = [line.replace("'", "") for line in training()[3:11]]

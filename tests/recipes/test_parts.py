@@ -281,6 +281,7 @@ def test_values_that_nothing_can_come_of(option: dict[str, str]) -> None:
     assert caught.value.code == "bad-option"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "code", "named"),
     [

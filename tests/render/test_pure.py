@@ -74,6 +74,7 @@ CHOSEN = ["--base", BASE, "--image", "registry.example/a:1", "--builder", "class
           "--secrets", "ca,index", "--privileged"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_command_in_a_text_writes_it_again(cli: Cli, here: Cli, target: str, form: str) -> None:

@@ -22,6 +22,7 @@ from tests.render.values import RELEASES, TARGETS, clean, made
 DEVICE = "def get_all_custom_device_type():\n    return ['small']\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 @pytest.mark.parametrize(("target", "release"), RELEASES)
 def test_it_is_sound_for_every_release(target: str, release: str, machine: str) -> None:

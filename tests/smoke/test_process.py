@@ -54,6 +54,7 @@ def _gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_news_keep_a_slow_probe_alive(tmp_path: Path) -> None:
     body = """
 for _ in range(6):

@@ -60,6 +60,7 @@ def sparse(file: Path, size: int) -> None:
         stream.truncate(size)
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_packages_decides(make: Make, disks: Disks, tmp_path: Path) -> None:
     """An installer is unpacked, then its content put in place: each takes more than the file."""
     disks(_=99 * GIB, _usr=99 * GIB)
