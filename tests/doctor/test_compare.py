@@ -170,6 +170,7 @@ def test_both_languages(
     assert "{" not in shown and ("以下" in shown or "不同" in shown) == (language == "zh")
 
 
+@pytest.mark.slow
 def test_on_the_command_line(cli: Cli, healthy: Facts, tmp_path: Path) -> None:
     made(healthy, tmp_path, **plugin("absent"))
     good, bad = str(tmp_path / "good.json"), str(tmp_path / "bad.json")

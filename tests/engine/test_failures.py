@@ -34,6 +34,7 @@ def is_clear(done: Result, status: int, *words: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_hash_is_refused_and_nothing_installed(ready: World) -> None:
     ready.pin("framework", "alpha-2.0", wrong=True)
     is_clear(ready.run(), INTEGRITY, "env/alpha", "hash")

@@ -412,6 +412,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "a.so"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_random_damage_is_an_answer_never_an_error(sample: Path, data: st.DataObject) -> None:

@@ -116,6 +116,7 @@ def test_several_files_of_which_one_is_bad_and_one_unknown(cli: Cli, tmp_path: P
     assert cli("read", *names[:2]).returncode == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [None, b"\x7fELF\0\0\0\1", b"x" * (8 * 1024 * 1024 + 1)])
 def test_bad_files(cli: Cli, tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "file"

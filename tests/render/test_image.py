@@ -175,6 +175,7 @@ def test_a_build_that_fails_ends_with_its_last_lines_and_a_log(
     assert "secret@" not in (seen / "Dockerfile").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "engine"),
     [("buildkit", "docker"), ("classic", "docker"), ("podman", "podman"), ("buildah", "podman")],

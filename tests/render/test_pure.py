@@ -38,6 +38,7 @@ def everything(folder: Path, more: dict[str, str], checkout: Path = ROOT) -> byt
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_any_surroundings(tmp_path: Path) -> None:
     """Time zone, locale, hash seed, folder, home, compilers, network and place of the checkout."""
     moved = tmp_path / "a b 家"

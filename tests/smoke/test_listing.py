@@ -40,6 +40,7 @@ def test_programs_are_named_with_their_recipes(cli: Cli) -> None:
     assert ("train", "test") not in rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
