@@ -9,7 +9,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from provision.blame import placed
 from provision.errors import PaddockError
 from provision.journal import Journal, Witness
 from provision.network import Network
@@ -146,6 +145,8 @@ class Runner:
     def _verified(self, one: Planned, outcome: Outcome, log: Path) -> list[Witness]:
         """What shows that the step holds: an installer's exit status alone is not believed."""
         if outcome.status:
+            from provision.blame import placed  # it knows all kinds of steps
+
             raise one.kind.failure(one.step, self.context) or placed(PaddockError(
                 classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
                 log=log, path=self.context.site.env, remedy=remedy(),

@@ -16,7 +16,6 @@ from provision.words import text
 
 if TYPE_CHECKING:
     from checks.build_recipe import Built
-    from checks.wheels.subject import Trial
     from provision.stack import Step
     from provision.steps.base import Context
 
@@ -100,26 +99,24 @@ def papers_of_recipe(made: Built) -> Papers:
     return Papers(files_of_recipe(made), verdict)
 
 
-def _as_loaded(made: Built) -> Trial | None:
+def _as_loaded(made: Built) -> loading.Loaded | None:
     """How the wheel loaded when it was built, as the audit would have found it."""
     if made.trial is None or made.trial.verdict not in _LOADED:
         return None
-    from checks.wheels.subject import Trial
-
     verdict, device = _LOADED[made.trial.verdict], made.work.recipe.device
     types = [device] if verdict == "loads" else []
     line = f"registered: {device}" if types else made.trial.line
-    return Trial(loaded=loading.Loaded(verdict, line, "build-ops", types))
+    return loading.Loaded(verdict, line, "build-ops", types)
 
 
 def _verdict(
-    wheel: Path, site: Site, python: Path, *, importing: bool, tried: Trial | None = None
+    wheel: Path, site: Site, python: Path, *, importing: bool, tried: loading.Loaded | None = None
 ) -> Verdict:
     """The verdict on a wheel in an environment; one of unchanged files is remembered."""
     packages = list(python.parent.parent.glob("lib/python3.*/site-packages"))
     rests = [path / name for path in packages for name in _RESTS_ON if (path / name).is_file()]
     witnesses = [Witness.of(path) for path in (wheel, *rests)]
-    loaded = repr(tried.loaded) if tried else ""
+    loaded = repr(tried) if tried else ""
     conditions = {"python": str(python), "loaded": loaded}
     memory = Proof(site.state / "audits" / f"{wheel.name}.json", conditions, witnesses)
     if known := memory.recall(Verdict):
@@ -129,13 +126,17 @@ def _verdict(
     return made
 
 
-def _audited(wheel: Path, python: Path, tried: Trial | None, *, importing: bool) -> Verdict:
+def _audited(
+    wheel: Path, python: Path, tried: loading.Loaded | None, *, importing: bool
+) -> Verdict:
     from checks.doctor.report import grade
     from checks.wheels.audit import audit
     from checks.wheels.place import find
+    from checks.wheels.subject import Trial
     from checks.wheels.verify import counts, registered
 
     where = find(wheel.name, "auto", str(python))
-    found = audit(wheel, where, importing=importing, tried=tried).findings
+    trial = Trial(loaded=tried) if tried else None
+    found = audit(wheel, where, importing=importing, tried=trial).findings
     bad = [one.id for one in found if one.state in ("error", "warning", "unknown")]
     return Verdict(grade(found), counts(found), bad, registered(found))

@@ -125,7 +125,7 @@ def test_the_runner_asks_for_the_place(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error of a script, whose last lines tell of a full disk."""
-    from provision import run
+    from provision import blame, run
     from provision.network import Network
     from provision.plan import Planned
     from provision.progress import Plain
@@ -138,7 +138,7 @@ def test_the_runner_asks_for_the_place(
         seen.append(error.code)
         return error
 
-    monkeypatch.setattr(run, "placed", noted)
+    monkeypatch.setattr(blame, "placed", noted)
     one = Planned(context.step("host/driver"), "pending", "", "", "")
     outcome = Outcome(1, ("tar: ./a: Cannot write: No space left on device",))
     with pytest.raises(PaddockError):
