@@ -15,7 +15,6 @@ import msgspec
 
 from provision.facts.command import Answer, run, signal_name
 from provision.facts.memory_left import memory_left
-from provision.run import clean
 
 LIMIT = 20.0  # seconds; a plugin made for another Paddle can hang for ever
 _MOST = 8  # times that limit, where the processors have so much else to do
@@ -112,6 +111,8 @@ def busy() -> float:
 
 def _variables(folder: str, place: Place) -> dict[str, str]:
     """The environment in which Paddle finds this plugin and says what it does with it."""
+    from provision.run import clean  # it knows all steps, and a verdict is read without them
+
     found = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": f"{folder}/paddle_custom_device",
              "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}  # fmt: skip
     paths = filter(None, [place.libraries, os.environ.get("LD_LIBRARY_PATH")])
