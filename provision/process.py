@@ -68,7 +68,7 @@ class Processes:
         try:
             tail = _copy(process, log, listen)
         except BaseException:
-            _drain(process) if lasting else _signal_group(process.pid, signal.SIGKILL)
+            _drain(process) if lasting else signal_group(process.pid, signal.SIGKILL)
             raise
         finally:
             reaper.join()
@@ -95,7 +95,7 @@ class Processes:
             self._ended |= groups
         for sent in (signal.SIGTERM, signal.SIGKILL):
             for group in self._left(groups):
-                _signal_group(group, sent)
+                signal_group(group, sent)
             waited = threading.Event()
             for _ in range(int(patience * 10)):
                 if not self._left(groups):
@@ -137,13 +137,13 @@ def _drain(process: subprocess.Popen[str]) -> None:
 def _reap(process: subprocess.Popen[str], mark: str) -> None:
     """Wait for a script, then end what it left running: that would hold its output open."""
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its group keeps its number
-    _signal_group(process.pid, signal.SIGKILL)
+    signal_group(process.pid, signal.SIGKILL)
     process.wait()
     if mark:
         end_orphans(mark, patience=2.0)
 
 
-def _signal_group(group: int, number: int) -> None:
+def signal_group(group: int, number: int) -> None:
     """Send a signal to a group that may have ended already."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)

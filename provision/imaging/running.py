@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from provision.orphans import MARK
+from provision.process import signal_group
 
 _PATIENCE = 10.0  # seconds in which a builder ends by itself
 _POLL = 0.1  # seconds between looks
@@ -65,11 +66,11 @@ def end(folder: Path) -> None:
     """
     builder = _noted(folder)
     if builder and _program(builder).name.startswith("docker"):
-        _signal_group(builder, signal.SIGINT)
+        signal_group(builder, signal.SIGINT)
     for sent in (None, signal.SIGTERM, signal.SIGKILL):
         until = time.monotonic() + _PATIENCE
         if builder and sent:
-            _signal_group(builder, sent)
+            signal_group(builder, sent)
         while (builder := _noted(folder)) and time.monotonic() < until:
             for process in _steps(builder):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -109,8 +110,3 @@ def _program(process: int) -> Path:
         return Path(f"/proc/{process}/exe").readlink()
     except OSError:
         return Path()
-
-
-def _signal_group(process: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process, number)

@@ -126,10 +126,10 @@ def test_what_is_written_to_a_volume_is_the_machines(
     folder, file = tmp_path / 'a b "家$x', tmp_path / "one=file"
     folder.mkdir()
     file.write_text("seen")
-    named = f"{folder}:/work,{folder}:/again:ro,{file}:/in/file:ro"
+    named = f"{folder}:/models,{folder}:/again:ro,{file}:/in/file:ro"
     given = volumes(named, settings(client).wanted.taken, here=True)
     heard, made = Heard(), inside(client, volumes=given)
-    script = "cat /in/file > /work/copy; cat /again/copy; echo > /again/x || echo > /in/file"
+    script = "cat /in/file > /models/copy; cat /again/copy; echo > /again/x || echo > /in/file"
     assert made.run(["sh", "-c", script], {}, heard, "test") != 0
     assert (heard.out, (folder / "copy").read_text()) == (b"seen", "seen")
     assert heard.err.count(b"Read-only") == 2

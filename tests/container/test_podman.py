@@ -94,15 +94,15 @@ def test_a_volume_is_the_machines_and_one_that_is_missing_is_no_new_folder(
 ) -> None:
     folder = Path(podman.removeprefix("unix://")).parent / "a b 家$x"
     folder.mkdir()
-    given = (Volume(str(folder), "/work"), Volume(str(folder), "/again", read_only=True))
+    given = (Volume(str(folder), "/models"), Volume(str(folder), "/again", read_only=True))
     heard, one = Heard(), inside(client, volumes=given)
-    script = "echo seen > /work/file; cat /again/file; echo > /again/x"
+    script = "echo seen > /models/file; cat /again/file; echo > /again/x"
     assert one.run(["sh", "-c", script], {}, heard, "test") != 0
     assert (heard.out, (folder / "file").read_text()) == (b"seen\n", "seen\n")
     assert b"Read-only" in heard.err
     box.remove([one.container])
     none = folder / "no such"
     with pytest.raises(PaddockError) as raised:
-        inside(client, volumes=(Volume(str(none), "/work"),))
+        inside(client, volumes=(Volume(str(none), "/models"),))
     assert (raised.value.code, none.exists()) == ("container-lacks", False)
     assert str(none) in raised.value.part("what")
