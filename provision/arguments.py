@@ -65,8 +65,6 @@ def _sources(plugin: str, ref: str, ops: str) -> Iterator[tuple[str, Sources]]:
 
     A password would stand in the scripts of the steps: git has its own place for it.
     """
-    from provision.steps.base import Sources
-
     if ref and not plugin:
         raise PaddockError("flag-needs", one="--plugin-ref", other="--plugin-source")
     for flag, origin, its_ref in (("plugin-source", plugin, ref), ("ops-source", ops, "")):
@@ -74,6 +72,8 @@ def _sources(plugin: str, ref: str, ops: str) -> Iterator[tuple[str, Sources]]:
             raise PaddockError("bad-option", option=f"--{flag}", value=hidden(origin),
                                wanted=text("wanted.no-password"))  # fmt: skip
         if origin:
+            from provision.steps.base import Sources
+
             is_path = "://" not in origin and Path(origin).exists()
             yield flag, Sources(str(Path(origin).absolute()) if is_path else origin, its_ref)
 

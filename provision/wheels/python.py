@@ -64,8 +64,11 @@ class Python(msgspec.Struct, frozen=True):
 
     @property
     def locks(self) -> list[Path]:
-        """What the environment is made of by hash: the Paddle and the tools, or the tools alone."""
-        return [self.lock, self.lock.with_name("build.txt")] if self.lock else [TOOLS]
+        """What the environment is made of by hash: the tools, and the Paddle where that is known.
+
+        Nothing else: whatever setuptools finds beside itself takes part in packing.
+        """
+        return [*([self.lock] if self.lock else []), TOOLS]
 
     @property
     def loose(self) -> list[str]:
@@ -107,7 +110,8 @@ def choose(recipe: Recipe, asked: str, paddle: str, *, host: bool) -> Python:
     release = (paddle or recipe.paddle) if recipe.paddle else ""
     if host:
         return Python(path, version, paddle, None)
-    return Python(path, version, release, _place(path, version, release))
+    made = Python(path, version, release, None)
+    return msgspec.structs.replace(made, env=_place(made))
 
 
 def _pair(version: str) -> Version:
@@ -127,10 +131,10 @@ def _found(recipe: Recipe, asked: str) -> tuple[Path, str] | None:
     return (first[0], "{}.{}".format(*first[1])) if first else None
 
 
-def _place(interpreter: Path, version: str, paddle: str) -> Path:
-    """Where the environment is kept: another interpreter or other tools make another one."""
-    base = os.fsencode(interpreter.resolve()) + TOOLS.read_bytes()
-    name = f"paddle-{paddle or 'none'}-cp{version.replace('.', '')}-{zlib.crc32(base):08x}"
+def _place(made: Python) -> Path:
+    """Where the environment is kept: another interpreter or other packages make another one."""
+    held = [os.fsencode(made.interpreter.resolve()), *(lock.read_bytes() for lock in made.locks)]
+    name = f"paddle-{made.paddle or 'none'}-{made.tag}-{zlib.crc32(b''.join(held)):08x}"
     return cache_dir() / "pythons" / name
 
 

@@ -36,13 +36,12 @@ class Ready:
         """
         gone = self._look()
         self._sources()
-        self._check(gone)
+        facts = self._check(gone)
         env = self.work.python.env
-        is_new = env is not None and not self.work.python.python.exists()
-        if env and is_new:
+        if env and not self.work.python.python.exists():
             self._environment(env)
-        facts = python.facts(self.work.python.python)
-        self._refuse(tools.of_paddle(self.work, facts) if is_new else [])
+            facts = python.facts(self.work.python.python)
+            self._refuse(tools.of_paddle(self.work, facts))
         for line in tools.notes_of_paddle(facts):
             self.say(f"  {line}")
         self._given()
@@ -74,8 +73,11 @@ class Ready:
                 raise PaddockError("source-missing", source=hidden(source.origin), reason=reason)
         self.work = replace(self.work, root=root)
 
-    def _check(self, gone: dict[needs.Kind, str]) -> None:
-        """What can be told before much is fetched. Raises PaddockError `build-unready`."""
+    def _check(self, gone: dict[needs.Kind, str]) -> Facts:
+        """What can be told before much is fetched; of the environment, where it is there already.
+
+        Raises PaddockError `build-unready`.
+        """
         work, said = self.work, gone.get("modules", "")
         absent = missing(work.source, work.root, work.recipe, work.known)
         network = replace(self.stages.network, offline=self.stages.network.offline or bool(said))
@@ -87,11 +89,13 @@ class Ready:
             name_tags(work.root, work.recipe, work.known)
         for line in preflight.notes(work):
             self.say(f"  {line}")
-        found = preflight.problems(work, python.facts(work.python.interpreter), absent, said)
+        is_there = work.python.python.exists()
+        facts = python.facts(work.python.python if is_there else work.python.interpreter)
+        found = preflight.problems(work, facts, absent, said)
         found += [gone["packages"]] if "packages" in gone else []
-        if work.python.python.exists():
-            found += tools.of_paddle(work, python.facts(work.python.python))
+        found += tools.of_paddle(work, facts) if is_there else []
         self._refuse(found)
+        return facts
 
     def _refuse(self, found: list[str]) -> None:
         """Raises PaddockError `build-unready` with all that is missing."""

@@ -96,11 +96,12 @@ class Work:
 
     def defines(self, facts: Facts) -> list[tuple[str, str]]:
         """The variables of CMake: what every build needs, then what the recipe says."""
-        python = str(self.python.python)
+        where = {"EXECUTABLE": str(self.python.python), "INCLUDE_DIR": facts.include,
+                 "LIBRARY": str(Path(facts.folder) / facts.library)}  # fmt: skip
         found = {
-            "Python_EXECUTABLE": python, "PYTHON_EXECUTABLE": python,
-            "PYTHON_INCLUDE_DIR": facts.include,
-            "PYTHON_LIBRARY": str(Path(facts.folder) / facts.library),
+            # FindPython, and before it FindPythonInterp and FindPythonLibs.
+            **{f"{find}_{name}": value for name, value in where.items()
+               for find in ("Python", "PYTHON")},
             "CMAKE_CXX_FLAGS": " ".join(filter(None, [os.environ.get("CXXFLAGS"), self._mapped()])),
             "CMAKE_INSTALL_RPATH": ";".join(self._rpath()),
             "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",

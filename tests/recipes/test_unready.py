@@ -116,7 +116,8 @@ def test_the_host_with_its_own_paddle_is_taken_and_another_is_refused(
     order = ("--backend", "npu", "--source", str(tree), "--json")
     vendor = ascend(tmp_path)
     made = wheel_of(build(*order, "--paddle", PADDLE, **vendor))
-    (env,) = (tmp_path / "ho me/cache/pythons").glob(f"paddle-{PADDLE}-*")
+    made_here = (tmp_path / "ho me/cache/pythons").glob(f"paddle-{PADDLE}-*")
+    env = max(made_here, key=lambda path: path.stat().st_ctime)  # an older one may lie beside it
     host = ("--in", "host", "--python", str(env / "bin/python"))
     path = f"{env / 'bin'}{os.pathsep}{os.environ['PATH']}"
     told = _told(build(*order, *host, "--paddle", "3.0.0", PATH=path, **vendor))
