@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 if sys.path[0] != str(HERE):
     sys.path.insert(0, str(HERE))  # in an installed wheel these packages lie below `paddock/`
 
+from provision.called import called  # noqa: E402
 from provision.console import command  # noqa: E402
 from provision.program import Paddock  # noqa: E402
 from provision.several import gather, pair  # noqa: E402
@@ -374,7 +375,7 @@ namespace = Collection(
 
 def main() -> None:
     """The command `paddock`: Invoke with these tasks, wherever it is started."""
-    program = Paddock(namespace=namespace, name="paddock", binary="paddock", version="0.1.0")
+    program = Paddock(namespace=namespace, name="paddock", binary=called(), version="0.1.0")
     program.run(pair(gather(sys.argv)))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable
 
 from invoke.tasks import Task
 
+from provision.called import VARIABLE, as_typed, called
 from provision.errors import PaddockError
 from provision.paths import ROOT, at_home
 from provision.several import SEPARATOR
@@ -112,7 +114,7 @@ def consent(what: str, *, yes: bool, ask: str = "consent.ask") -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise PaddockError("consent-needed", what=what)
     try:
-        answer = input(f"  {printable(text(ask, what=what))} ").strip().lower()
+        answer = input(f"  {as_typed(printable(text(ask, what=what)))} ").strip().lower()
     except EOFError:
         return False
     return answer in ("", "y", "yes", "是", "好")
@@ -141,7 +143,8 @@ def _handed_on(command: list[str]) -> int:
     import subprocess
 
     heard = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    with subprocess.Popen(command, cwd=ROOT) as process:
+    spelled = {**os.environ, VARIABLE: called()}
+    with subprocess.Popen(command, cwd=ROOT, env=spelled) as process:
 
         def pass_on(number: int, _: object) -> None:
             if number != signal.SIGINT or not (sys.stdin and sys.stdin.isatty()):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 import msgspec
 
-from provision.stream import say
+from provision.stream import record
 
 if TYPE_CHECKING:
     from provision.progress import Progress
@@ -37,7 +37,7 @@ class Events:
         pass
 
     def _tell(self, event: Event) -> None:
-        say(self.stream, msgspec.json.encode(event).decode())
+        record(self.stream, msgspec.json.encode(event).decode())
 
     def started(self, step: str) -> None:
         """A step begins."""

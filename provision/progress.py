@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from provision.amounts import duration
+from provision.called import as_typed
 from provision.stream import printable, say
 from provision.words import text
 
@@ -165,7 +166,8 @@ class Live:
         """It stays above the table."""
         from rich.text import Text
 
-        self._console.print(Text("  ! ", style="yellow") + Text(printable(line), style=""))
+        shown = as_typed(printable(line))
+        self._console.print(Text("  ! ", style="yellow") + Text(shown, style=""))
 
 
 def progress(*, json: bool) -> Progress:

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from provision.called import as_typed
+
 # ECMA-48: what colours a terminal, moves its cursor, or names its window.
 _CODES: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
@@ -72,12 +74,19 @@ def settled(line: str) -> str:
 
 
 def say(stream: TextIO | None, line: str) -> None:
-    """Write one line at once. What is not printable, or the encoding lacks, is replaced.
+    """Write one line at once, its commands of ours as the user types them (`as_typed`).
+
+    What is not printable, or the encoding lacks, is replaced.
 
     A stream that was closed, or whose reader (`head`, a pager) has gone, takes the line silently:
     the work goes on, and its exit status tells how it ended.
     """
-    _write(stream, line if isinstance(line, Painted) else printable(line))
+    _write(stream, as_typed(line if isinstance(line, Painted) else printable(line)))
+
+
+def record(stream: TextIO | None, line: str) -> None:
+    """Write one line that a program reads, with its commands as they are."""
+    _write(stream, printable(line))
 
 
 def say_json(stream: TextIO | None, value: object) -> None:

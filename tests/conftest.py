@@ -20,6 +20,9 @@ from provision.tools import uv  # noqa: E402
 # As users have it: without it each of some hundred starts of the tool would compile all of it anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# As it is called by its name, so that what is printed does not depend on who starts the tests.
+os.environ["PADDOCK_CALLED"] = "paddock"
+
 # A machine that has other work to do is no fault of a test.
 hypothesis.settings.register_profile("paddock", deadline=None)
 hypothesis.settings.load_profile("paddock")
@@ -39,6 +42,7 @@ def variables(home: Path) -> dict[str, str]:
     return {
         **kept,
         "PADDOCK_HOME": str(home),
+        "PADDOCK_CALLED": "paddock",
         "UV_CACHE_DIR": str(package_cache()),
         "LC_ALL": "C.UTF-8",
     }

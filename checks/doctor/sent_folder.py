@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from checks.doctor.examine import FALLBACK, Report
 from checks.doctor.report_origin import listed
 from checks.machine import sent_log
 from provision import stack
-from provision.console import show
 from provision.errors import PaddockError
 from provision.facts import pci, sent
 from provision.facts.cards import device_types
@@ -20,6 +20,7 @@ from provision.facts.questions import Output, questions
 from provision.facts.sent_files import Sent, read
 from provision.paths import targets
 from provision.render import render
+from provision.stream import pour
 from provision.words import text
 
 
@@ -34,12 +35,12 @@ def examine(target: str, folder: Path, *, json: bool = False) -> Report:
     begin = time.monotonic()
     found = _with_logs(read(folder), folder)
     if not found.outputs and not found.conflicts:
-        shown = tuple(script().splitlines())
-        for line in shown if not json else ():
-            show(line)
+        wanted = script()
+        if not json:
+            pour(sys.stdout, wanted)
         code = "nothing-sent" if found.unrecognised else "nothing-yet"
         values = {"folder": folder, "files": listed(found.unrecognised)}
-        raise PaddockError(code, shown if json else (), **values)
+        raise PaddockError(code, tuple(wanted.splitlines()) if json else (), **values)
     loaded = stack.load(stack.stack_file(target or _target(found.outputs)))
     facts = sent.facts(loaded, found.outputs)
     findings = doctor.ask(facts)

@@ -25,7 +25,9 @@ import json, os, sys
 if sys.argv[1:2] == ["exit"]:
     sys.exit(int(sys.argv[2]))
 import tiny
-told = {"argv": sys.argv[1:], "prefix": sys.prefix, "cwd": os.getcwd(), "pid": os.getpid()}
+from provision.called import called
+told = {"argv": sys.argv[1:], "prefix": sys.prefix, "cwd": os.getcwd(), "pid": os.getpid(),
+        "called": called()}
 print(json.dumps(told))
 """
 

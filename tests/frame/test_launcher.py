@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -79,20 +80,21 @@ def test_started_through_links_from_anywhere(quick: Launcher, tmp_path: Path) ->
     quick.add_program("paddock", os.path.relpath(tmp_path / "relative", quick.programs))
     decoy = tmp_path / "decoy" / quick.root.name
     decoy.mkdir(parents=True)
-    ways: list[tuple[list[str], Path]] = [
-        ([str(absolute)], tmp_path),
-        (["./relative"], tmp_path),
-        (["../relative"], tmp_path / "a b"),
-        (["paddock"], Path("/")),
-        (["sh", "paddock"], quick.root),
-        (["sh", f"{quick.root.name}/paddock"], quick.root.parent),
-        (["./paddock"], quick.root),
+    ways: list[tuple[list[str], Path, str]] = [
+        ([str(absolute)], tmp_path, f"'{absolute}'"),
+        (["./relative"], tmp_path, "./relative"),
+        (["../relative"], tmp_path / "a b", "../relative"),
+        (["paddock"], Path("/"), "paddock"),
+        (["sh", "paddock"], quick.root, "paddock"),
+        (["sh", f"{quick.root.name}/paddock"], quick.root.parent, "paddock"),
+        (["./paddock"], quick.root, "paddock"),
     ]
-    for argv, cwd in ways:
+    for argv, cwd, called in ways:
         shell = ["/bin/sh", "-c", '"$@"', "sh", *argv]
         env = quick.environment(CDPATH=str(decoy.parent))  # must not lead it astray
         done = subprocess.run(shell, cwd=cwd, env=env, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), argv
+        assert json.loads(done.stdout)["called"] == called
 
 
 PLACES = [
@@ -127,6 +129,14 @@ def test_launcher_and_bootstrap_name_the_same_folder(
     (quick.programs / "python3").unlink()  # so that the bootstrap cannot help
     done = quick.run("x", **variables)
     assert done.stdout == f"this one: {quick.root}/tasks.py x\n", done.stderr
+
+
+def test_a_launcher_of_which_path_knows_nothing_is_named_as_it_was_typed(quick: Launcher) -> None:
+    assert quick.told()["called"] == f"'{quick.root}/paddock'"
+    shell = ["sh", "-c", 'cd "$0" && sh paddock; chmod -x paddock; sh paddock', str(quick.root)]
+    env = quick.environment(PATH=f"{quick.programs}:/usr/bin:/bin")
+    out = subprocess.check_output(shell, env=env, text=True)
+    assert [json.loads(line)["called"] for line in out.splitlines()] == ["./paddock", "sh paddock"]
 
 
 def test_another_lock_is_another_environment(quick: Launcher) -> None:
