@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from provision.columns import left, width
 from provision.facts.texts.npu_errors import codes
 from provision.words import language
 
@@ -46,10 +47,10 @@ def _table(name: str, rows: Sequence[Row]) -> Iterator[str]:
     names = list(dict.fromkeys(key for row in flat for key in row))
     names = [key for key in names if any(row.get(key) is not None for row in flat)]
     lines = [names, *([_word(row.get(key)) for key in names] for row in flat)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
     yield f"  {name}: {len(rows)}"
     for line in lines:
-        yield "    " + "  ".join(map(str.ljust, line, widths)).rstrip()
+        yield "    " + "  ".join(map(left, line, widths)).rstrip()
 
 
 def _flat(row: Row) -> list[Row]:
@@ -78,9 +79,9 @@ def _pairs(name: str, values: Row) -> Iterator[str]:
 
 def _lines(values: Row) -> Iterator[str]:
     """A name and its value, a line each."""
-    width = max((len(str(key)) for key in values), default=0)
+    widest = max((width(str(key)) for key in values), default=0)
     for key, value in values.items():
-        yield f"{key!s:<{width}}  {_word(value)}"
+        yield f"{left(str(key), widest)}  {_word(value)}"
 
 
 def _word(value: Any) -> str:

@@ -7,13 +7,13 @@ import io
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 
 from invoke.exceptions import Exit, ParseError
 from invoke.program import Program
 
 from provision.called import as_typed
+from provision.columns import wrapped
 from provision.console import report
 from provision.errors import PaddockError
 from provision.guard import storage
@@ -108,7 +108,7 @@ class Paddock(Program):
         names = max(len(name) for name, _ in tuples)
         width = max(shutil.get_terminal_size().columns - names - 6, _NARROWEST)
         for name, said in tuples:
-            rows = textwrap.wrap(as_typed(said or ""), width) or [""]
+            rows = wrapped(as_typed(said or ""), width)
             for head, row in zip([name, *[""] * len(rows)], rows, strict=False):
                 print(f"  {head:<{names}}   {row}".rstrip())  # noqa: T201
         print()  # noqa: T201

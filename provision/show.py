@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
+from provision.columns import left
 from provision.errors import PaddockError
 from provision.plan import Planned, host_changes
 from provision.render import quote
@@ -32,7 +33,7 @@ def table(planned: list[Planned]) -> Iterator[str]:
     """A line a step: sign, name, state, reason."""
     for one in planned:
         state = text(f"state.{one.state}")
-        yield f"  {_SIGN[one.state]} {one.name:<22} {state:<10} {one.reason}"
+        yield f"  {_SIGN[one.state]} {one.name:<22} {left(state, 10)} {one.reason}"
 
 
 def sources(planned: Iterable[Planned]) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
 import msgspec
 
@@ -14,6 +13,7 @@ from checks.machine import here, told_cards
 from checks.machine.accelerator_known import summary
 from checks.machine.finding import Finding
 from provision.amounts import size
+from provision.columns import width
 from provision.errors import ERRORS, SOUND, UNKNOWN, WARNINGS
 from provision.facts.snapshot import Facts, Unread
 from provision.stream import coloured, paint
@@ -135,7 +135,7 @@ def _todo(finding: Finding) -> Iterator[str]:
     yield from _rows("fix", sentence or finding.command)
     if sentence and finding.command:
         label = _row("fix", "")
-        yield " " * sum(1 + (east_asian_width(sign) in "WF") for sign in label) + finding.command
+        yield " " * width(label) + finding.command
 
 
 def advice(finding: Finding) -> str:

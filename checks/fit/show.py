@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from unicodedata import east_asian_width
 
 from checks.fit.command import Fit
 from checks.fit.judge import MARGIN, Verdict
 from checks.fit.memory import Parts
 from checks.fit.wish import Wish
 from provision.amounts import size
+from provision.columns import left, right
 from provision.words import text
 
 _PARTS = ("weights", "tables", "gradients", "optimizer", "activations", "attention", "kv_cache",
@@ -68,18 +68,12 @@ def _table(stages: list[Parts]) -> Iterator[str]:
         shown = [one for one in stages if one.stage in chosen]
     if len(stages) > 1:
         heads = [text("fit.stage", number=one.stage, layers=one.layers) for one in shown]
-        yield f"    {'':<16}" + "".join(f"{head:>22}" for head in heads)
+        yield " " * 20 + "".join(right(head, 22) for head in heads)
     for name in _PARTS:
         values = [getattr(one, name) for one in shown]
         if any(values):
             cells = "".join(f"{size(value):>{22 if len(stages) > 1 else 12}}" for value in values)
-            yield f"    {_padded(text(f'fit.part.{name}'))}{cells}"
-
-
-def _padded(label: str) -> str:
-    """A label as wide as the others; a Chinese character takes two columns."""
-    wide = sum(east_asian_width(sign) in "WF" for sign in label)
-    return f"{label:<{16 - wide}}"
+            yield f"    {left(text(f'fit.part.{name}'), 16)}{cells}"
 
 
 def _verdict(one: Verdict) -> str:

@@ -11,6 +11,7 @@ from checks.machine.finding import moment
 from checks.runs.history import Compared, Worse, compare, worse
 from checks.runs.record import Run, keep, runs, unread
 from checks.smoke.report import SmokeReport
+from provision.columns import left
 from provision.console import show, show_json
 from provision.errors import PaddockError, unknown_name
 from provision.site import Site
@@ -74,9 +75,9 @@ def _named(known: list[Run], name: str) -> Run:
 def run_line(run: Run) -> str:
     """A run in one line: when, on what, which levels, and the verdict."""
     levels = " ".join(f"{one.level}{'' if one.passed else ' x'}" for one in run.smoke.levels)
-    verdict = text("smoke.passed" if run.smoke.passed else "smoke.failed")
-    where = text("history.stand-in") if run.stand_in else run.smoke.device
-    return f"  {run.id}  {moment(run.time)}  {run.release:<8} {where:<10} {verdict:<7} {levels}"
+    verdict = left(text("smoke.passed" if run.smoke.passed else "smoke.failed"), 7)
+    where = left(text("history.stand-in") if run.stand_in else run.smoke.device, 10)
+    return f"  {run.id}  {moment(run.time)}  {run.release:<8} {where} {verdict} {levels}"
 
 
 def compared_lines(made: Compared) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from provision.amounts import duration, size
+from provision.columns import left
 from provision.words import text
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ LOG_LINES = 12
 def level_lines(report: LevelReport) -> list[str]:
     """One line for a level that passed, and what ran where; for a failed one what failed."""
     verdict = text("smoke.passed" if report.passed else "smoke.failed")
-    head = f"  {report.level:<7} {told(report):<52} {verdict:<7} {duration(report.seconds):>6}"
+    said = f"{left(told(report), 52)} {left(verdict, 7)} {duration(report.seconds):>6}"
+    head = f"  {report.level:<7} {said}"
     return [head, *(f"          {line}" for line in below(report))]
 
 
