@@ -24,9 +24,8 @@ _DIRECTORY = 6 << 20  # bytes of an archive's table of contents; that of torch h
 _FREE, _RATIO = 256 << 20, 100  # bytes that may be packed however well; a real library packs 4 to 1
 _HEADER = 30  # bytes before the name of a member
 _ENCRYPTED = 0x1
-_PACKED = (
-    512 << 10
-)  # bytes that are unpacked at once; for many others the allocator asks the kernel
+# Bytes that are unpacked at once; for many other sizes the allocator asks the kernel.
+_PACKED = 512 << 10
 _MOST = 1 << 20  # bytes of content at once
 _UNPACKING = cast(type[Exception], IsalError)  # its stub takes the class for an instance
 DAMAGED = (zipfile.BadZipFile, _UNPACKING, NotImplementedError, EOFError, ValueError)

@@ -123,7 +123,7 @@ def _read(path: Path, place: Place, site: Path, rivals: tuple[Path, ...]) -> Sub
     name = parsed(path.name)
     with archive.opened(path) as whole:
         files = [archive.installed(one) for one in whole.namelist()]
-        places.link(site, place, files, name.name if name else "")
+        places.overlay(site, place, files, name.name if name else "")
         held = contents.read(whole, site)
     linked, apart = links.split(places.linked(held.libraries.values(), site, place), place.paddle)
     facts = places.facts(place, linked, *((name.name, name.version) if name else ("", "")))

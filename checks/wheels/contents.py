@@ -53,8 +53,9 @@ class _Crew(NamedTuple):
 class Contents(msgspec.Struct, frozen=True):
     """What a wheel holds. `info` is the folder `NAME-VERSION.dist-info`, "" when there is none.
 
-    `texts` are METADATA, WHEEL and RECORD, those that are there; `record` is the last one in rows:
-    name -> (digest, size). `libraries` are the names of ELF files, and of what is called like one
+    `infos` are all such folders; there should be one. `texts` are METADATA, WHEEL and RECORD, those
+    that are there; `record` is the last one in rows: name -> (digest, size). `members` are all
+    files by their names. `libraries` are the names of ELF files, and of what is called like one
     and is none -> the file with what is read of it.
     """
 
@@ -181,6 +182,7 @@ def _text(whole: zipfile.ZipFile, name: str) -> str | None:
 
 
 def rows(record: str) -> list[tuple[str, str, str]]:
-    """The rows of RECORD: name, digest, size."""
-    whole = [row for row in csv.reader(record.splitlines()) if len(row) == 3]  # noqa: PLR2004 - these
+    """The rows of RECORD: name, digest, size. One with another number of columns is none."""
+    columns = len(("name", "digest", "size"))
+    whole = [row for row in csv.reader(record.splitlines()) if len(row) == columns]
     return [(name, digest, size) for name, digest, size in whole]

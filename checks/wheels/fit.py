@@ -79,10 +79,8 @@ def requires(subject: Subject) -> Finding:
     place = {"python_version": ".".join(subject.python.split(".")[:2]),
              "python_full_version": subject.python, "extra": ""}  # fmt: skip
     asked = [one for one in wanted if one.marker is None or one.marker.evaluate(place)]
-    if packages is None or not asked:
-        return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
-    lost = [one for one in asked if not _has(packages, one)]
-    if not lost:
+    lost = [one for one in asked if not _has(packages, one)] if packages is not None else []
+    if packages is None or not lost:
         return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
     evidence = [Evidence(f"{one.name} {packages.get(normal(one.name), '-')}", subject.facts.target)
                 for one in lost[:4]]  # fmt: skip

@@ -155,13 +155,13 @@ def _vendors() -> tuple[str, ...]:
 
 def stack(subject: Subject) -> Finding:
     """No library makes the stack of the whole process executable."""
+    if not subject.linkage:
+        return APART
     bad = []
     for path in subject.contents.libraries.values():
         with contextlib.suppress(OSError, *DAMAGED):
-            if ElfFile(Path(path)).executable_stack:
+            if ElfFile(path).executable_stack:
                 bad.append(str(path))
-    if not subject.linkage:
-        return APART
     if not bad:
         return Finding("ok", evidence=[Evidence("PT_GNU_STACK RW", subject.path.name)])
     evidence = [Evidence("PT_GNU_STACK RWE, or none", path) for path in bad[:4]]

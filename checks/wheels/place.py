@@ -91,7 +91,7 @@ def _libraries(device: str) -> str:
     return ":".join(folder for folder in folders if Path(folder).is_dir())
 
 
-def link(site: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> None:
+def overlay(site: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> None:
     """Let a new folder have the packages of the place by links, but for what the wheel brings.
 
     So nothing that is then written there for the wheel can reach the environment itself. `files`

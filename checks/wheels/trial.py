@@ -40,10 +40,10 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
         if problem := _made(env, place):
             return Trial(untried=problem)
         site = next(env.glob("lib/python3.*/site-packages"))
-        places.link(site, place, files, name)
+        places.overlay(site, place, files, name)
         install = [uv(), "pip", "install", "--offline", "--no-deps", "--no-cache", "--no-config",
                    "--quiet", "--python", str(python), f"./{wheel.name}"]  # fmt: skip
-        answer = run(install, _LIMIT, _surroundings(), cwd=wheel.parent.absolute())
+        answer = run(install, _LIMIT, _uv_variables(), cwd=wheel.parent.absolute())
         if answer.status is None:
             return Trial(untried=_problem(answer))
         if answer.status:
@@ -71,7 +71,7 @@ def _made(env: Path, place: Place) -> str:
     """Make an empty environment of the place's Python; why that failed, "" where it did not."""
     base = place.environment.python if place.environment else ""
     make = [uv(), "venv", "--quiet", "--offline", "--no-config", "--python", base, str(env)]
-    answer = run(make, _LIMIT, _surroundings())
+    answer = run(make, _LIMIT, _uv_variables())
     return _problem(answer) if answer.status != 0 else ""
 
 
@@ -81,7 +81,7 @@ def _problem(answer: Answer) -> str:
     return answer.lines[-1] if answer.lines else f"uv: {end}"
 
 
-def _surroundings() -> dict[str, str]:
+def _uv_variables() -> dict[str, str]:
     """The variables for uv, without the user's own settings of it.
 
     With UV_COMPILE_BYTECODE, say, it would write through the links into the environment.
