@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "https://slsa.dev/provenance/v1"
+_STATEMENT = "https://in-toto.io/Statement/v1"
+_PREDICATE = "https://slsa.dev/provenance/v1"
 _LARGEST = 16 << 20  # bytes of a statement; one that is cut there is none
 # Names of our own for what SLSA wants a URI for; they lead nowhere.
 _BUILD_TYPE, _BUILDER = "urn:paddock:wheel:1", "urn:paddock:builder:1"
@@ -74,9 +74,9 @@ def is_about(said: Statement | None, digest: str) -> bool:
 def statement(wheel: Path, digest: str, making: Making) -> bytes:
     """The statement about a wheel of this digest."""
     return encode({
-        "_type": STATEMENT,
+        "_type": _STATEMENT,
         "subject": [{"name": wheel.name, "digest": {"sha256": digest}}],
-        "predicateType": PREDICATE,
+        "predicateType": _PREDICATE,
         "predicate": {
             "buildDefinition": {
                 "buildType": _BUILD_TYPE, "externalParameters": making.asked,

@@ -7,7 +7,7 @@ import csv
 import hashlib
 from pathlib import Path
 
-HEADERS = "paddle/include/"
+_HEADERS = "paddle/include/"
 
 
 def record(paddle: Path, release: str) -> Path | None:
@@ -23,7 +23,7 @@ def strange_headers(paddle: Path, listed: Path) -> list[str]:
     Those of another release differ by the hundred, though some are the same for years.
     """
     with listed.open(encoding="utf-8", newline="") as stream:
-        rows = [row[:2] for row in csv.reader(stream) if row and row[0].startswith(HEADERS)]
+        rows = [row[:2] for row in csv.reader(stream) if row and row[0].startswith(_HEADERS)]
     return [name for name, digest in rows if digest and _digest(paddle.parent / name) != digest]
 
 

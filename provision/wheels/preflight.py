@@ -1,7 +1,8 @@
-"""What would make a build fail late, said before anything large is fetched: all of it at once."""
+"""What would make a build fail late, said before the wheel of Paddle is fetched: all of it at once."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -93,8 +94,6 @@ def _content(path: Path) -> str:
 
 def _unloadable(path: Path, work: Work) -> str:
     """Why the loader does not take a library, as it will have to when the wheel is packed."""
-    import os
-
     places = filter(None, [work.libraries(), os.environ.get("LD_LIBRARY_PATH")])
     env = {**os.environ, "LD_LIBRARY_PATH": ":".join(places)}
     load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"

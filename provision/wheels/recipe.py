@@ -154,6 +154,11 @@ class Root(Table, frozen=True):
 class Recipe(Table, frozen=True, kw_only=True):
     """How the wheel `distribution` is built from `folder` of a repository.
 
+    `build` is by CMake, or by setup.py where nothing is compiled; `device` is Paddle's name of what
+    the plugin brings, `library` the file that CMake makes of it, "" for a package without one.
+    `settings` are variables of CMake, `variables` those of the environment. `modules` are
+    submodules of git, `pieces` and `headers` what the vendor hands out, `roots` where. `commits`
+    are known refs, so that no server is asked for them; `pairs` are for notes and the matrix.
     `memory` is what one compiler takes and `disk` what the build tree takes, both in MiB. `paddle`
     is the release to build for where none is asked for; "" where none is needed. `libraries` are
     folders from which the vendor's libraries are loaded, `origin` those beside the built library.

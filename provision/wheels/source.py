@@ -48,7 +48,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     if bundle.is_bundle(path):
         return _bundled(path, ref, recipe)
     if archive.is_archive(path):
-        refuse_ref(given, ref)
+        _refuse_ref(given, ref)
         found = sha256(path)
         folder = cache_dir() / "sources" / found[:16]
         return Source(str(path), folder, found, kind="archive")
@@ -58,7 +58,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
         raise PaddockError("source-missing", source=given, reason=_why(path))
     if git.is_repository(path):
         return _repository(path, ref, recipe)
-    refuse_ref(given, ref)
+    _refuse_ref(given, ref)
     return Source(str(path), path, _listed(path))
 
 
@@ -66,7 +66,7 @@ def _why(path: Path) -> str:
     return text("source.no-kind" if path.exists() else "source.gone")
 
 
-def refuse_ref(given: str, ref: str) -> None:
+def _refuse_ref(given: str, ref: str) -> None:
     """Raises PaddockError `source-no-history` where a ref is asked of what has none."""
     if ref:
         raise PaddockError("source-no-history", source=given, ref=ref)
