@@ -1,4 +1,4 @@
-"""What would make a build fail late, said before the wheel of Paddle is fetched: all of it at once."""
+"""What would make a build fail late: all of it, told before the wheel of Paddle is fetched."""
 
 from __future__ import annotations
 
