@@ -76,7 +76,8 @@ def of_recipe(work: Work, logs: Path) -> Making:
     from provision.wheels.python import facts
 
     found = facts(work.python.python)
-    names = {str(work.folder): "/source", str(work.root): "/sources", str(work.build): "/build",
+    names = {f"{work.sources}/{work.recipe.folder}": "/source", str(work.sources): "/sources",
+             str(work.folder): "/source", str(work.root): "/sources", str(work.build): "/build",
              str(work.python.env or ""): "/env", str(work.python.interpreter): "/python",
              found.include: "/include", found.folder: "/lib", str(cache_dir()): "/cache",
              str(TEMPLATES): "/templates",

@@ -83,7 +83,8 @@ class Builder:
     def _values(self, facts: Facts | None) -> dict[str, object]:
         work = self.work
         return {
-            "folder": work.folder, "build": work.build, "programs": self._programs(),
+            "root": work.root, "sources": work.sources, "folder": work.recipe.folder,
+            "build": work.build, "programs": self._programs(),
             "python": work.python.python, "library": work.recipe.library,
             "libraries": work.libraries(),
             "variables": work.variables(facts.paddle if facts else ""),

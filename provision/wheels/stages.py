@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -58,9 +59,14 @@ class Stages:
     def error(
         self, name: str, outcome: Outcome, work: Work, lines: tuple[str, ...] = (), code: str = ""
     ) -> PaddockError:
-        """The error of a stage that failed; its last lines tell which, where nothing else did."""
+        """The error of a stage that failed; its last lines tell which, where nothing else did.
+
+        Compilers name files as seen from the build tree; a person opens them where they are.
+        """
+        seen = re.compile(rf"(?<![\w./-])(?:{re.escape(str(work.build))}/)?{work.sources.name}/")
+        told = tuple(seen.sub(lambda _: f"{work.root}/", line) for line in lines or outcome.tail)
         return PaddockError(
-            code or classify(outcome.tail), lines or outcome.tail, status=outcome.status,
+            code or classify(outcome.tail), told, status=outcome.status,
             step=f"{work.recipe.backend}/{name}", log=self.log(name), path=work.build, remedy="g++",
             memory=size(work.recipe.memory * MIB),
         )  # fmt: skip

@@ -63,6 +63,11 @@ class Work:
         return cache_dir() / "build" / self.recipe.backend / name
 
     @property
+    def sources(self) -> Path:
+        """The link to `root` by which CMake and the compilers know it: the same in every tree."""
+        return self.build / "sources"
+
+    @property
     def known(self) -> dict[str, str]:
         """What the rows of the recipe may name.
 
@@ -70,7 +75,7 @@ class Work:
         version.cmake computes with its first three numbers.
         """
         commit = (self.source.commit or self.source.identity)[:7]
-        return {**self.recipe.places(), "machine": self.machine, "folder": str(self.folder),
+        return {**self.recipe.places(), "machine": self.machine,
                 "python_version": self.python.version,
                 "paddle": re.sub(r"(?<=\d)(?=(a|b|rc)\d)", "-", self.python.paddle),
                 "origin": str(self._given / self.recipe.folder),
@@ -121,7 +126,7 @@ class Work:
         CMake takes quotes around a whole value for its own. Of several that fit gcc takes the last;
         ccache hands it files as seen from the build tree.
         """
-        paths = [path for place in (cache_dir(), self.root)
+        paths = [path for place in (cache_dir(), self.sources)
                  for path in (str(place), os.path.relpath(place, self.build))]  # fmt: skip
         places = (re.sub(r'([\\"$`])', r"\\\1", path) for path in paths)
         return " ".join(f'-ffile-prefix-map="{place}"=.' for place in places)

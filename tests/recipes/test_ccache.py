@@ -163,3 +163,27 @@ def test_whole_builds_with_a_damaged_cache_and_without_a_usable_one(
         shutil.rmtree(tmp_path / "ho me/cache/build")
         shutil.rmtree(tmp_path / "ho me/data")
     assert wheels[0] == wheels[1] == wheels[2]
+
+
+def test_it_answers_in_new_folders(tree: Path, build: Build, tmp_path: Path, cache: Path) -> None:
+    """Of another name and depth, with new times, without history, then as a clone."""
+    order, wheels, misses = ("--backend", "custom_cpu", "--paddle", PADDLE, "--json"), set(), []
+    without = shutil.ignore_patterns(".git")
+    folders = [tmp_path / "a", tmp_path / "much/deeper/另 一", tree]
+    for folder in folders:
+        if folder != tree:
+            shutil.copytree(tree, folder, True, without, copy_function=shutil.copy)
+        subprocess.run(["ccache", "--zero-stats"], check=True, capture_output=True)
+        made = wheel_of(build(*order, "--source", str(folder)))
+        assert made["made"]
+        wheels.add(Path(made["path"]).read_bytes())
+        misses.append(_counted("cache_miss"))
+        assert misses[-1] + _counted("direct_cache_hit") > 2
+    assert misses[0] > 0 and misses[1:] == [0, 0]
+    assert len(wheels) == 1
+
+
+def _counted(name: str) -> int:
+    """One of ccache's own counters."""
+    done = subprocess.run(["ccache", "--print-stats"], check=True, capture_output=True, text=True)
+    return int(dict(line.split("\t") for line in done.stdout.splitlines())[name])

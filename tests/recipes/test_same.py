@@ -6,15 +6,20 @@ import functools
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from provision.facts.compilers import compiler
+from provision.network import Network
 from provision.papers import materials
+from provision.process import Outcome
+from provision.progress import Plain
 from provision.wheels import recipe, store
 from provision.wheels.python import Facts, Python
 from provision.wheels.source import Source
+from provision.wheels.stages import Stages
 from provision.wheels.work import Work
 from tests.lab.needs import needs
 
@@ -64,16 +69,27 @@ def test_what_the_code_calls_itself_does_not_tell_where_it_lies(home: Path) -> N
     said = set()
     for clone in ("/some/clone", "/another place/clone of mine"):
         work = _work(home, clone)
+        work.build.mkdir(parents=True)
+        work.sources.symlink_to(work.root)
         file, header = work.root / "kernels" / "one.cc", home / "cache/pythons/x/two.h"
         file.parent.mkdir(parents=True)
         header.parent.mkdir(parents=True, exist_ok=True)
         header.write_text("const char* there = __FILE__;\n")
         file.write_text('const char* here = __FILE__;\n#include "two.h"\n')
-        work.build.mkdir(parents=True)
         flags = dict(work.defines(Facts("", "", "", "", "", "3.3.1", "", "")))["CMAKE_CXX_FLAGS"]
         for seen in (str, functools.partial(os.path.relpath, start=work.build)):
             argv = [str(compiler()), "-E", "-P", *shlex.split(flags)]
-            argv += [seen(file), f"-I{seen(header.parent)}"]
+            argv += [seen(work.sources / "kernels/one.cc"), f"-I{seen(header.parent)}"]
             said.add(subprocess.run(argv, cwd=work.build, check=True, capture_output=True).stdout)
     whole = 'const char* here = "./kernels/one.cc";\nconst char* there = "./pythons/x/two.h";\n'
     assert said == {whole.encode()}
+
+
+@pytest.mark.parametrize("seen", ["sources/kernels/one.cc:3: error: no", "{build}/sources/a.h"])
+def test_an_error_names_the_file_where_it_lies(home: Path, seen: str) -> None:
+    work = _work(home, "/some/clone")
+    lines = (seen.format(build=work.build), "more/sources/x.cc: as it is")
+    stages = Stages(Network(), home, Plain(sys.stderr))
+    told = stages.error("compile", Outcome(1, ()), work, lines).details
+    assert told[0].startswith(f"{work.root}/") and "sources/" not in told[0][len(str(work.root)) :]
+    assert told[1] == lines[1]

@@ -159,24 +159,3 @@ def test_the_matrix_is_what_happens(tree: Path, build: Build) -> None:
     rows = [line for line in done.stdout.splitlines() if re.match(r"  3\.\d\.\d +\w", line)]
     assert len(rows) == 2
     assert rows[1].endswith("loads and computes")
-
-
-def test_a_cache_of_compiled_files_answers_in_new_folders(
-    tree: Path, build: Build, tmp_path: Path
-) -> None:
-    """Which variables and which compiler line it gets; what it answers is its own affair."""
-    bin_ = tmp_path / "bin"
-    bin_.mkdir()
-    (bin_ / "ccache").write_text(
-        '#!/bin/sh\n[ "$1" != --version ] || exit 0\n'
-        f'echo "$CCACHE_BASEDIR|$CCACHE_NOHASHDIR|$CCACHE_COMPILERCHECK|$CCACHE_DIR|$*" '
-        f'>> "{tmp_path}/seen"\nexec "$@"\n'
-    )
-    (bin_ / "ccache").chmod(0o755)
-    path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
-    order = ("--backend", "npu", "--source", str(tree), *OURS)
-    vendor = ascend(tmp_path)
-    wheel_of(build(*order, PATH=path, CCACHE_DIR=f"{tmp_path}/cc", **vendor))
-    seen = [line.split("|") for line in (tmp_path / "seen").read_text().splitlines()]
-    kernel = next(line for line in seen if line[4].endswith("kernels/kernel.cc"))
-    assert kernel[:4] == [f"{tmp_path}/ho me/cache", "1", "content", f"{tmp_path}/cc"]
