@@ -19,6 +19,7 @@ from provision.progress import progress
 from provision.words import text
 
 if TYPE_CHECKING:
+    from checks.build_matrix import Cell, Row
     from checks.build_recipe import Built
     from checks.wheels.built import Papers
     from provision.wheels.order import Order
@@ -104,21 +105,39 @@ def _told(facts: dict[str, object], say: Callable[[str], None], *, json: bool) -
 
 
 def matrix(orders: Sequence[Order], *, json: bool) -> int:
-    """Build and run a wheel with each release; print the table. What does not load is no error."""
-    from checks import build_matrix, build_recipe
+    """Build and run a wheel with each release; print the table. What does not load is no error.
+
+    Returns the status of the first release that could not be built or tried, after all others.
+    """
+    from checks import build_matrix, build_table
+    from provision.show import error_lines
 
     say = _teller(json=json)
-    made, found = build_matrix.cells(orders, say, lambda: progress(json=json))
-    described = build_matrix.described(made, found)
+    made = build_matrix.rows(orders, say, lambda: progress(json=json))
+    found = list(build_matrix.cells(made, say))
+    wheels = build_table.described(made, found)
+    failed = list(build_table.failures(made, found))
     if json:
-        show_json(build_matrix.as_json(described, found))
-        return 0
-    for wheel, papers in described:
+        show_json(build_table.as_json(made, wheels, found))
+    else:
+        _table(made, wheels, found)
+    for releases, error in failed:
+        stream.say(sys.stderr, text("matrix.failed", releases=releases))
+        for line in error_lines(error):
+            stream.say(sys.stderr, line)
+    build_matrix.forget()
+    return failed[0][1].status if failed else 0
+
+
+def _table(made: Sequence[Row], wheels: Sequence[tuple[Built, Papers]], found: list[Cell]) -> None:
+    """A matrix for people: the wheels, then how they loaded."""
+    from checks import build_recipe, build_table
+
+    for wheel, papers in wheels:
         for line in (_line(build_recipe.as_json(wheel)), *papers.lines()):
-            say(line)
-    for line in build_matrix.table(found):
-        say(line)
-    return 0
+            show(line)
+    for line in build_table.table(made, found):
+        show(line)
 
 
 def wheels(options: engine.Options, *, yes: bool, json: bool) -> int:

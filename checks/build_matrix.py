@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
 from checks import build_recipe
-from checks.build_recipe import Built, Say, build
-from provision.errors import PaddockError
+from checks.build_recipe import Built, Say
+from provision.errors import BUSY, USAGE, PaddockError
+from provision.facts.proof import Proof
+from provision.journal import Witness
 from provision.progress import Progress
 from provision.wheels import trial
-from provision.wheels.order import Order
+from provision.wheels.order import Order, work
+from provision.wheels.work import Work
 from provision.words import text
 
-if TYPE_CHECKING:
-    from checks.wheels.built import Papers
-
 TRIES = 5
-"""How often a wheel is loaded into another release, while that goes well. Measured for one pair: of
-12 loads 8 crashed, 2 hung and 2 computed."""
+"""How often a wheel is loaded into a release, while that goes well: one good load may be chance.
+Measured for one pair: of 12 loads 8 crashed, 2 hung and 2 computed."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -41,39 +42,51 @@ class Cell(msgspec.Struct, frozen=True):
     @property
     def said(self) -> str:
         """The cell for people."""
-        verdict = text(f"trial.{self.verdict}")
+        verdict = text(f"cell.{self.verdict}")
         if self.tries == 1:
             return verdict
         return text("matrix.cell", verdict=verdict, computed=self.computed, tries=self.tries)
 
 
-def cells(
-    orders: Sequence[Order], say: Say, progress: Callable[[], Progress]
-) -> tuple[list[Built], list[Cell]]:
-    """Build for each release and load each wheel into each; nothing is taken for known.
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A release of the matrix: what was to be built, and the wheel or why there is none."""
 
-    Raises PaddockError of the builds; `bad-option` for a backend whose plugin needs hardware, and
-    where no releases were named.
+    work: Work
+    made: Built | PaddockError
+
+    @property
+    def release(self) -> str:
+        """The Paddle."""
+        return self.work.python.paddle
+
+    @property
+    def runs(self) -> bool:
+        """Whether its Paddle is here: also one for which nothing could be built runs wheels."""
+        return self.work.python.python.exists()
+
+
+def rows(orders: Sequence[Order], say: Say, progress: Callable[[], Progress]) -> list[Row]:
+    """Build for each release; one that cannot be built or installed does not end the others.
+
+    Raises PaddockError for what is wrong with all of them: a backend whose plugin needs hardware,
+    no releases, the sources, another run at work.
     """
     _refuse(orders)
-    made = [build(order, say, progress) for order in orders]
-    found = []
-    for wheel in made:
-        for other in made:
-            one = _cell(wheel, other)
-            say(f"  {one.built} -> {one.run}: {one.said}")
-            found.append(one)
-    return made, found
-
-
-def described(made: Sequence[Built], found: Iterable[Cell]) -> list[tuple[Built, Papers]]:
-    """Each wheel with what goes with it, and how it loaded into the release that it is for."""
-    from checks.wheels.built import papers_of_recipe
-
-    own = {cell.built: trial.Trial(cell.verdict, cell.line) for cell in found
-           if cell.built == cell.run}  # fmt: skip
-    whole = [dataclasses.replace(one, trial=own[one.work.python.paddle]) for one in made]
-    return [(one, papers_of_recipe(one)) for one in whole]
+    source = work(orders[0]).source
+    # Of one commit all, also where a branch moves on meanwhile; a folder is looked at again.
+    known = source if source.commit else None
+    made = []
+    for order in orders:
+        wanted = work(order, known)
+        try:
+            made.append(Row(wanted, build_recipe.build(order, say, progress, known)))
+        except PaddockError as error:
+            if error.status in (USAGE, BUSY):
+                raise
+            say(text("matrix.unbuilt", release=order.paddle, what=error.part("what")))
+            made.append(Row(wanted, error))
+    return made
 
 
 def _refuse(orders: Sequence[Order]) -> None:
@@ -89,35 +102,47 @@ def _refuse(orders: Sequence[Order]) -> None:
         raise PaddockError("flags-apart", one="--matrix", other=f"--in {orders[0].place}")
 
 
-def _cell(wheel: Built, other: Built) -> Cell:
-    """One wheel in the environment of another release: there one good load may be chance."""
+def cells(made: Sequence[Row], say: Say) -> Iterator[Cell]:
+    """Load each wheel into each release that is here.
+
+    Only what a run that was broken off has found is taken for known, until `forget`.
+    """
+    for row in made:
+        for other in made:
+            if isinstance(row.made, Built) and other.runs:
+                memory = _memory(row.made, other)
+                before = memory.recall(Cell)
+                one = before.value if before else _cell(row.made, other)
+                if one.verdict not in build_recipe.UNTRIED:
+                    memory.keep(one)
+                kept = text("matrix.kept") if before else ""
+                say(f"  {one.built} -> {one.run}: {one.said}{kept}")
+                yield one
+
+
+def _notes() -> Path:
+    return build_recipe.ALL.state / "matrix"
+
+
+def forget() -> None:
+    """The matrix was told: the next one is measured anew."""
+    shutil.rmtree(_notes(), ignore_errors=True)
+
+
+def _memory(wheel: Built, other: Row) -> Proof:
+    """Where a cell is kept, for as long as the wheel and the environment are unchanged."""
+    env = other.work.python.python.parent.parent
+    files = [Witness.of(wheel.wheel), Witness.of(env / "pyvenv.cfg")]
+    name = f"{wheel.work.recipe.backend}-{wheel.work.label}-{other.release}.json"
+    return Proof(_notes() / name, {"tries": str(TRIES)}, files)
+
+
+def _cell(wheel: Built, other: Row) -> Cell:
+    """One wheel in the environment of a release."""
     device, place = wheel.work.recipe.device, trial.Place(other.work.python.python)
-    built, run = wheel.work.python.paddle, other.work.python.paddle
+    built, run = wheel.work.python.paddle, other.release
     tries = computed = 0
-    while tries == computed < (1 if built == run else TRIES):
+    while tries == computed < TRIES:
         found = trial.load(wheel.wheel, place, device, compute=True)
         tries, computed = tries + 1, computed + (found.verdict == "loads")
     return Cell(built, run, found.verdict, found.line, tries, computed)
-
-
-def table(found: Iterable[Cell]) -> Iterator[str]:
-    """The cells as lines: a row for each build, a column for each run."""
-    rows: dict[str, dict[str, str]] = {}
-    for cell in found:
-        rows.setdefault(cell.built, {})[cell.run] = cell.said
-    width = max(len(word) for row in rows.values() for word in [*row, *row.values()]) + 2
-    yield text("matrix.title")
-    yield "  " + " " * 10 + "".join(f"{name:<{width}}" for name in rows).rstrip()
-    for name, row in rows.items():
-        yield f"  {name:<10}" + "".join(f"{row[run]:<{width}}" for run in rows).rstrip()
-
-
-def as_json(made: Sequence[tuple[Built, Papers]], found: Sequence[Cell]) -> dict[str, object]:
-    """The cells as JSON values, schema `paddock/matrix/1`."""
-    first = made[0][0].work
-    return {
-        "schema": "paddock/matrix/1", "backend": first.recipe.backend,
-        "commit": first.source.commit or None, "limit": trial.LIMIT,
-        "cells": msgspec.to_builtins(found),
-        "wheels": [build_recipe.as_json(one) | papers.to_json() for one, papers in made],
-    }  # fmt: skip

@@ -25,10 +25,13 @@ from provision.words import text
 if TYPE_CHECKING:
     from provision.wheels import trial
     from provision.wheels.make import Builder
+    from provision.wheels.source import Source
 
 Say = Callable[[str], None]
 # Backends share checkouts and environments: one build at a time, whatever its backend.
 ALL = Site("wheels")
+UNTRIED: dict[trial.Verdict, str] = {"memory": "trial-memory", "paddle": "paddle-fails"}
+"""The errors for verdicts that tell nothing of a wheel."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,15 @@ class Built:
         return Path(self.record.wheel.path)
 
 
-def build(order: Order, say: Say, progress: Callable[[], Progress]) -> Built:
+def build(
+    order: Order, say: Say, progress: Callable[[], Progress], source: Source | None = None
+) -> Built:
     """The wheel of an order. Raises PaddockError: what was asked, the sources, the build.
 
-    One that is there and made from the same inputs is not made again.
+    One that is there and made from the same inputs is not made again. `source` is what the order
+    names, where that was looked up before.
     """
-    wanted = work(order.checked())
+    wanted = work(order.checked(), source)
     if record := store.recall(wanted):
         return Built(wanted, record, False, None)
     from provision.wheels.make import Builder
@@ -117,7 +123,7 @@ def tried(made: Built) -> Built:
     """Loaded into the Paddle it is for; a device of its own has to compute.
 
     A plugin that needs no hardware has no excuse: raises PaddockError `wheel-unfit`. Any needs
-    memory: `trial-memory`.
+    memory, `trial-memory`, and a Paddle that imports, `paddle-fails`.
     """
     from provision.wheels import trial
 
@@ -125,8 +131,8 @@ def tried(made: Built) -> Built:
     place = trial.Place(work.python.python, work.libraries())
     found = trial.load(made.wheel, place, work.recipe.device, compute=not work.recipe.pieces)
     release = work.python.paddle
-    if found.verdict == "memory":  # of the wheel it tells nothing: another run tries it again
-        raise PaddockError("trial-memory", (found.line,), wheel=made.wheel.name, release=release)
+    if code := UNTRIED.get(found.verdict):  # of the wheel it tells nothing: the next run tries it
+        raise PaddockError(code, (found.line,), wheel=made.wheel.name, release=release)
     if not work.recipe.pieces and found.verdict != "loads":
         made.wheel.with_name("inputs.json").unlink()
         verdict = text(f"trial.{found.verdict}")

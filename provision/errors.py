@@ -111,6 +111,7 @@ STATUS: Final[dict[str, int]] = {
     "build-unready": MACHINE,
     "build-memory": MACHINE,
     "trial-memory": MACHINE,
+    "paddle-fails": MACHINE,
     "no-builder": MACHINE,
     "image-package": MACHINE,
     "engine-absent": MACHINE,

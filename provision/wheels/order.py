@@ -64,8 +64,8 @@ class Order:
         return self
 
 
-def work(order: Order) -> Work:
-    """The build on this machine; nothing was changed yet.
+def work(order: Order, known: source.Source | None = None) -> Work:
+    """The build on this machine; nothing was changed yet. `known` are its sources, found before.
 
     Raises PaddockError `unknown-backend`, `no-python`, `source-*`.
     """
@@ -73,7 +73,7 @@ def work(order: Order) -> Work:
     chosen = python.choose(recipe, order.python, order.paddle, host=order.place == "host")
     if order.place == "host" and recipe.paddle:
         chosen = _with_its_paddle(chosen, order.paddle)
-    found = source.find(recipe, order.source, order.ref, order.network)
+    found = known or source.find(recipe, order.source, order.ref, order.network)
     made = Work(recipe, found, chosen, os.uname().machine, _root(found))
     modules.refuse_changed(found, recipe, made.known)
     return made

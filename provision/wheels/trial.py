@@ -8,6 +8,7 @@ import resource
 import signal
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,15 +16,17 @@ import msgspec
 
 from provision.facts.command import Answer, run, signal_name
 from provision.facts.memory_left import memory_left
+from provision.paths import cache_dir
 
 LIMIT = 20.0  # seconds; a plugin made for another Paddle can hang for ever
 _MOST = 8  # times that limit, where the processors have so much else to do
 
 # `exit`: it computes, and then the process hangs or dies at its end; `absent`: all goes well, and
-# its device is not there; `memory`: there was not enough of it, which tells nothing of the plugin.
+# its device is not there. Two tell nothing of the plugin: `memory`, there was not enough of it, and
+# `paddle`, which does not even import without a plugin.
 Verdict = Literal[
     "loads", "skipped", "symbol", "open", "hang", "crash", "exit-hang", "exit-crash", "wrong",
-    "error", "registers", "absent", "memory",
+    "error", "registers", "absent", "memory", "paddle",
 ]  # fmt: skip
 
 # Paddle, the device, then sums whose results are exact in binary.
@@ -40,6 +43,7 @@ if device in types and compute:
     print("paddock-computed" if good else "paddock-wrong %r" % (made,), flush=True)
 """
 
+_OURS = re.compile(r"^paddock-.*\n?", re.MULTILINE)
 _SIGNS: Final[tuple[tuple[Verdict, str], ...]] = (
     ("wrong", r"^paddock-wrong .*"),
     ("symbol", r"undefined symbol: \S+"),
@@ -75,17 +79,42 @@ def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float 
     With `compute` it has to give right results too. Takes at most `limit` seconds, and longer on a
     machine that is busy: there what is slow would look as if it hung.
     """
-    with tempfile.TemporaryDirectory(prefix="paddock-trial-") as folder:
+    # Not in /tmp, from which a machine may forbid to run anything: no plugin would load there.
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="trial-", dir=cache_dir()) as folder:
         with zipfile.ZipFile(wheel) as archive:
             for name in archive.namelist():
                 if name.startswith("paddle_custom_device/"):
                     archive.extract(name, folder)
-        argv: list[str | Path] = [place.python, "-W", "ignore", "-c", _PROBE, device]
-        scarce = is_scarce()
-        seconds = limit * min(_MOST, max(1.0, busy()))
-        answer = run([*argv, str(int(compute))], seconds, _variables(folder, place), Path(folder))
+        words = [_PROBE, device, str(int(compute))]
+        answer, scarce = _run(words, place, Path(folder, "paddle_custom_device"), limit)
         made = judge(answer, device, compute=compute, scarce=scarce)
+        if answer.status != 0 and "paddock-types" not in answer.out and made.verdict != "memory":
+            made = _alone(place, Path(folder, "none"), limit) or made
         return msgspec.structs.replace(made, line=made.line.replace(f"{folder}/", ""))
+
+
+def _run(words: Sequence[str], place: Place, root: Path, limit: float) -> tuple[Answer, bool]:
+    """Run code with arguments where Paddle takes the plugins of the folder `root`.
+
+    Also whether memory was scarce before.
+    """
+    scarce = is_scarce()
+    seconds = limit * min(_MOST, max(1.0, busy()))
+    argv = [str(place.python), "-W", "ignore", "-c", *words]
+    return run(argv, seconds, _variables(root, place), root.parent), scarce
+
+
+def _alone(place: Place, nowhere: Path, limit: float) -> Trial | None:
+    """The verdict on Paddle where it does not import without any plugin; None where it does.
+
+    A processor without AVX or a missing libgomp is no fault of the wheel.
+    """
+    answer, scarce = _run(["import paddle"], place, nowhere, limit)
+    if answer.status == 0:
+        return None
+    line = _ran_out(answer) if scarce else ""
+    return Trial("memory", line) if line else Trial("paddle", _end(answer, None, done=False).line)
 
 
 def is_scarce() -> bool:
@@ -109,11 +138,11 @@ def busy() -> float:
     return os.getloadavg()[0] / len(os.sched_getaffinity(0))
 
 
-def _variables(folder: str, place: Place) -> dict[str, str]:
-    """The environment in which Paddle finds this plugin and says what it does with it."""
+def _variables(root: Path, place: Place) -> dict[str, str]:
+    """The environment in which Paddle takes the plugins of a folder and says what it does."""
     from provision.run import clean  # it knows all steps, and a verdict is read without them
 
-    found = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": f"{folder}/paddle_custom_device",
+    found = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": str(root),
              "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}  # fmt: skip
     paths = filter(None, [place.libraries, os.environ.get("LD_LIBRARY_PATH")])
     return {**found, "LD_LIBRARY_PATH": ":".join(paths)}
@@ -147,14 +176,14 @@ def _sign(said: str, *, is_there: bool) -> Trial | None:
 
 def _end(answer: Answer, names: list[str] | None, *, done: bool) -> Trial:
     """How it ended, where nothing names a cause."""
-    last = answer.last
+    last = msgspec.structs.replace(answer, out=_OURS.sub("", answer.out)).last
     if answer.status is None:
         return Trial("exit-hang" if done else "hang", last)
     if answer.status < 0:
         return Trial("exit-crash" if done else "crash", signal_name(-answer.status))
     if answer.status == 0 and names is not None:
         return Trial("absent", f"registered: {', '.join(names) or 'nothing'}")
-    return Trial("error", last or f"exit status {answer.status}")
+    return Trial("exit-crash" if done else "error", last or f"exit status {answer.status}")
 
 
 def _ran_out(answer: Answer) -> str:
