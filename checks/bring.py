@@ -108,17 +108,24 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
     """Remove what was made, or with `dry_run` only tell; system packages only with consent."""
     from provision import guard
     from provision import undo as undoing
+    from provision.progress import progress
 
     site = options.site
     with nullcontext() if dry_run else guard.exclusive(site), guard.signals():
+        if not dry_run:
+            engine.tidy(site)
+        begun = undoing.begun(site)
+        if begun:
+            progress(json=json).note(begun)
         context = engine.prepare(options)
         folders = undoing.made(site)
         packages = undoing.host_packages(site) + undoing.host_steps(context)
         agreed = bool(packages) and not dry_run and _agreed(packages, yes=yes)
         reboots = []
         if not dry_run:
-            engine.tidy(site)
-            reboots = undoing.undo(context, with_packages=agreed)
+            with progress(json=json) as shown:
+                runner = engine.runner(context, options, shown)
+                reboots = undoing.undo(runner, with_packages=agreed)
     if json:
         show_json({"schema": "paddock/undo/1", "target": options.target, "dry_run": dry_run,
                    "removed": [str(path) for path in folders],
@@ -133,7 +140,7 @@ def undo(options: engine.Options, *, yes: bool, json: bool, dry_run: bool) -> in
         show(text(key, packages=" ".join(packages)))
     for line in reboots:
         show(text("undo.reboot", reason=line))
-    show(text("undo.kept" if folders or packages else "undo.nothing", path=site.state))
+    show(text("undo.kept" if folders or packages or begun else "undo.nothing", path=site.state))
     return 0
 
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checks import proof
-from provision import engine, guard, room, seal
+from provision import engine, guard, room, seal, undo
 from provision.console import consent, show
 from provision.errors import PaddockError
 from provision.fetching import fetched
-from provision.journal import Journal
+from provision.journal import UNFINISHED, Journal
 from provision.lock import unlocked
 from provision.network import hidden
 from provision.plan import HOLDS, Planned, Wish, host_changes, plan
@@ -71,6 +71,8 @@ def carry_out(options: engine.Options, face: Face) -> Outcome:
     """
     with guard.exclusive(options.site), guard.signals():
         engine.tidy(options.site)
+        if begun := undo.begun(options.site):
+            face.progress().note(begun)
         context = engine.prepare(options)
         planned = plan(context, Wish(options.begin, options.only))
         settings = proof.demanded(context, options)
@@ -101,7 +103,7 @@ def _note_healed(context: Context, planned: Sequence[Planned]) -> None:
     last = journal.last()
     for one in planned:
         event = last[one.name].event if one.name in last else "done"
-        if one.state == "satisfied" and event in ("start", "interrupted", "failed"):
+        if one.state == "satisfied" and event in UNFINISHED:
             journal.record(one.name, "done", one.key)
 
 

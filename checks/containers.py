@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from provision.container.place import Place
 from provision.container.settings import DIGEST, IMAGE, MADE, SOURCED, TARGET, VOLUME, private
 from provision.engine import Options
 from provision.errors import PaddockError
+from provision.facts import leftover
 from provision.forms.volumes import volumes
 from provision.forms.wanted import HOME
 from provision.network import Network
@@ -124,11 +125,23 @@ def _client() -> list[str] | None:
 
 
 def status(*, json: bool) -> int:
-    """Show the containers that this home has made. Returns 0."""
-    rows = [_row(one) for one in box.ours(engine.connect())]
+    """Show the containers that this home has made, and where a run or an undo was cut short.
+
+    Returns 0. Raises PaddockError of the engine, which has the second in its details.
+    """
+    left = list(_unfinished())
+    told = [text(f"status.cut-short.{one['what']}", target=one["target"],
+                 steps=text("plan.comma").join(one["steps"])) for one in left]  # fmt: skip
+    try:
+        rows = [_row(one) for one in box.ours(engine.connect())]
+    except PaddockError as error:
+        error.details += tuple(told)
+        raise
     if json:
-        show_json({"schema": "paddock/status/1", "containers": rows})
+        show_json({"schema": "paddock/status/1", "containers": rows, "unfinished": left})
         return 0
+    for line in told:
+        show(line)
     for row in rows:
         show(text("status.row", **row))
         show(text("status.image", **row))
@@ -138,6 +151,17 @@ def status(*, json: bool) -> int:
     if not rows:
         show(text("status.none"))
     return 0
+
+
+def _unfinished() -> Iterator[dict[str, Any]]:
+    """What was cut short, a `run` or an `undo`, by target; nothing of one that is at work."""
+    for file in sorted(state_dir().glob("*/journal.jsonl")):
+        target = file.parent.name
+        found = leftover.collect(Site(target))
+        for what, events in (("run", ("start", "interrupted")), ("undo", ("removing",))):
+            steps = [step.name for step in found.steps if step.event in events]
+            if steps and not found.running:
+                yield {"target": target, "what": what, "steps": steps}
 
 
 def _row(container: Any) -> dict[str, Any]:

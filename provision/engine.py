@@ -138,25 +138,36 @@ def tidy(site: Site) -> int:
     """End what a killed run left running; returns the number of processes.
 
     Its installer may have left folders without RECORD, which no installer can replace, and files
-    that it was still copying: they go. Raises PaddockError `installer-busy` where a vendor's
-    installer goes on, which must not be cut short.
+    that it was still copying: they go, and so does what an undo had begun to remove. Raises
+    PaddockError `installer-busy` where a vendor's installer or uninstaller goes on, which must not
+    be cut short.
     """
     from provision.journal import Journal
     from provision.orphans import end_orphans, still_lasting
 
-    open_ = [one for one in Journal(site.journal).last().values() if one.event == "start"]
+    last = Journal(site.journal).last().values()
+    open_ = [one for one in last if one.event in ("start", "removing")]
     for one in open_:
-        if process := still_lasting(f"{one.run}/{one.step}"):
+        if one.run and (process := still_lasting(f"{one.run}/{one.step}")):
             raise PaddockError("installer-busy", step=one.step, process=process)
-    runs = {one.run for one in open_}
-    ended = sum(end_orphans(run) for run in runs if run)
+    ended = sum(end_orphans(run) for run in {one.run for one in open_ if one.run})
+    if any(one.event == "removing" for one in open_):
+        from provision.undo import remains
+
+        for left in remains(site):
+            shutil.rmtree(left)
+    _drop_halves(site, is_killed=bool(open_))
+    return ended
+
+
+def _drop_halves(site: Site, *, is_killed: bool) -> None:
+    """Remove from the environment what an installer of Python packages has left half done."""
     for info in site.site_packages.glob("*.dist-info") if site.site_packages else ():
         if not (info / "RECORD").exists():
             shutil.rmtree(info)
-    for half in site.site_packages.rglob(_HALF) if runs and site.site_packages else ():
+    for half in site.site_packages.rglob(_HALF) if is_killed and site.site_packages else ():
         if half.is_file():
             half.unlink(missing_ok=True)
-    return ended
 
 
 def put_seal(context: Context, options: Options, planned: list[Planned]) -> None:

@@ -17,7 +17,9 @@ import msgspec
 
 VERSION = 1
 SMOKE = "smoke"  # what the proof of a stack is called beside its steps
-Event = Literal["start", "done", "failed", "interrupted", "undone"]
+Event = Literal["start", "done", "failed", "interrupted", "removing", "undone"]
+CUT_SHORT = ("start", "interrupted", "removing")  # `removing`: an undo was begun, and has not ended
+UNFINISHED = (*CUT_SHORT, "failed")
 
 
 class Witness(msgspec.Struct, frozen=True):

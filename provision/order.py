@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from provision.journal import Entry
+from provision.journal import UNFINISHED, Entry
 from provision.stack import Step
 from provision.steps.base import Context
 from provision.vendor.shown import shown
@@ -28,7 +28,7 @@ def arranged(context: Context, last: Mapping[str, Entry]) -> list[Step]:
 def _is_upgrade(context: Context, name: str, last: Mapping[str, Entry]) -> bool:
     """Whether a whole version was there before: one whose installation was cut short is none."""
     entry = last.get(name)
-    if entry and entry.event in ("start", "interrupted", "failed"):
+    if entry and entry.event in UNFINISHED:
         return False
     package = context.stack.packages[context.step(name).package or ""]
     return shown(package, context).state == "older"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from provision.errors import PaddockError, unknown_name
-from provision.journal import SMOKE, Entry, Journal
+from provision.journal import CUT_SHORT, SMOKE, UNFINISHED, Entry, Journal
 from provision.order import arranged
 from provision.render import render
 from provision.stack import Step
@@ -165,7 +165,7 @@ def _reason(
     """Why a step has to run; None when it holds."""
     if reason := _after(step, needs):
         return reason
-    broken = ("start", "interrupted", *(["failed"] if KINDS[step.kind].leaves_halves else []))
+    broken = UNFINISHED if KINDS[step.kind].leaves_halves else CUT_SHORT
     cut_short = entry is not None and entry.event in broken
     if KINDS[step.kind].by_machine and not cut_short:
         return _missing(step, context)

@@ -17,6 +17,8 @@ from provision.patience import wind_up
 from provision.plan import Planned, renewed
 from provision.process import Outcome, Processes, Stopped
 from provision.progress import Progress
+from provision.stack import Step
+from provision.steps import KINDS
 from provision.steps.base import Context, NotSo
 from provision.steps.toolchain import remedy
 from provision.symptoms import classify
@@ -107,29 +109,40 @@ class Runner:
                 if out & set(one.step.needs):
                     out.add(waiting.pop(one.name).name)
 
+    def log(self, step: str) -> Path:
+        """The file for what a step's script prints."""
+        return self.logs / (step.replace("/", "-") + ".log")
+
+    def script(self, step: Step, content: str) -> Outcome:
+        """Run a script of a step, or of its undo, to its end. Raises Stopped.
+
+        Its processes carry a mark, by which a run after a SIGKILL finds them: to be ended, or let
+        finish where it is a vendor's.
+        """
+        kind, site = KINDS[step.kind], self.context.site
+        script = site.state / "scripts" / (step.name.replace("/", "-") + ".sh")
+        for folder in (script.parent, self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        script.write_bytes(os.fsencode(content))  # paths in the bytes that the system has
+        mark = f"{self.settings.run}/{step.name}"
+        lasting = {LASTING: mark} if kind.leaves_halves else {}
+        own = kind.variables(step, self.context)
+        return self.processes.run(
+            script, self.log(step.name), {**self.variables, **own, MARK: mark, **lasting},
+            lambda line: self.progress.line(step.name, line), step.name if lasting else "",
+        )  # fmt: skip
+
     def _step(self, one: Planned) -> None:
         """Run one step, verify it, and note each of both in the journal."""
         if one.late:
             one = renewed(one, self.context)
-        journal = Journal(self.context.site.journal)
-        log = self.logs / (one.name.replace("/", "-") + ".log")
-        script = self.context.site.state / "scripts" / (one.name.replace("/", "-") + ".sh")
-        script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_bytes(os.fsencode(one.script))  # paths in the bytes that the system has
-        own = one.kind.variables(one.step, self.context)
-        mark = f"{self.settings.run}/{one.name}"
-        variables = {**self.variables, **own, MARK: mark}
-        if one.kind.leaves_halves:
-            variables[LASTING] = mark
+        journal, log = Journal(self.context.site.journal), self.log(one.name)
         journal.record(one.name, "start", one.key, run=self.settings.run, log=str(log))
         self.progress.started(one.name)
         began = time.monotonic()
         try:
-            outcome = self.processes.run(
-                script, log, variables, lambda line: self.progress.line(one.name, line),
-                one.name if one.kind.leaves_halves else "",
-            )  # fmt: skip
-            shown = self._verified(one, outcome, log)
+            outcome = self.script(one.step, one.script)
+            shown = self._verified(one, outcome)
         except Stopped:
             journal.record(one.name, "interrupted", one.key, run=self.settings.run)
             return
@@ -142,21 +155,26 @@ class Runner:
                        witnesses=shown, log=str(log))  # fmt: skip
         self.progress.finished(one.name, seconds)
 
-    def _verified(self, one: Planned, outcome: Outcome, log: Path) -> list[Witness]:
+    def _verified(self, one: Planned, outcome: Outcome) -> list[Witness]:
         """What shows that the step holds: an installer's exit status alone is not believed."""
         if outcome.status:
-            from provision.blame import placed  # it knows all kinds of steps
-
-            raise one.kind.failure(one.step, self.context) or placed(PaddockError(
-                classify(outcome.tail), outcome.tail, step=one.name, status=outcome.status,
-                log=log, path=self.context.site.env, remedy=remedy(),
-            ), one.step, self.context)  # fmt: skip
+            raise one.kind.failure(one.step, self.context) or self.error(one.step, outcome)
         try:
             return [Witness.of(path) for path in one.kind.verify(one.step, self.context)]
         except NotSo as missing:
             raise PaddockError(
-                one.kind.unverified, outcome.tail, step=one.name, missing=missing, log=log
-            ) from None
+                one.kind.unverified, outcome.tail, step=one.name, missing=missing,
+                log=self.log(one.name),
+            ) from None  # fmt: skip
+
+    def error(self, step: Step, outcome: Outcome, what: str = "") -> PaddockError:
+        """The error of a script that has failed, by its last lines; `what` stands for the step."""
+        from provision.blame import placed  # it knows all kinds of steps
+
+        return placed(PaddockError(
+            classify(outcome.tail), outcome.tail, step=what or step.name, status=outcome.status,
+            log=self.log(step.name), path=self.context.site.env, remedy=remedy(),
+        ), step, self.context)  # fmt: skip
 
 
 def _failures(ended: Iterable[Future[None]]) -> Iterator[str]:

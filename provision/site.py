@@ -100,6 +100,11 @@ class Site:
         return self.state / "kept.json"
 
     @property
+    def toolchain(self) -> Path:
+        """The system packages that the toolchain step has added, a line each."""
+        return self.state / "toolchain.packages"
+
+    @property
     def notes(self) -> Path:
         """The folder of the notes on what was not there before."""
         return self.state / "added"

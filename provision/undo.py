@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import sys
-import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from provision import seal
 from provision.errors import PaddockError
-from provision.journal import Journal
-from provision.orphans import MARK
-from provision.paths import TEMPLATES
+from provision.journal import Entry, Journal
 from provision.patience import to_its_end
-from provision.process import Outcome, Processes
+from provision.process import Outcome
+from provision.progress import as_step
 from provision.render import render
+from provision.run import Runner
 from provision.site import Site
 from provision.stack import Step
 from provision.steps import KINDS
 from provision.steps.base import Context
 from provision.steps.loaded import loaded
 from provision.steps.removal import replaceable
-from provision.stream import say
 from provision.words import text
+
+ASKS_FOR_REBOOT = "paddock: it asks for a reboot"  # as `templates/steps/heard.sh.j2` says it
 
 
 def made(site: Site) -> list[Path]:
@@ -46,8 +45,7 @@ def remains(site: Site) -> list[Path]:
 
 def host_packages(site: Site) -> list[str]:
     """The system packages that the toolchain step had added."""
-    record = site.state / "toolchain.packages"
-    return record.read_text().split() if record.exists() else []
+    return site.toolchain.read_text().split() if site.toolchain.exists() else []
 
 
 def host_steps(context: Context) -> list[str]:
@@ -56,79 +54,93 @@ def host_steps(context: Context) -> list[str]:
     return [step.name for step in steps if context.site.added(step.name).exists()]
 
 
-def undo(context: Context, *, with_packages: bool) -> list[str]:
-    """Remove the folders, and the packages when agreed; note each undone step in the journal.
+def begun(site: Site) -> str:
+    """The steps whose undo was begun and has not ended, as a sentence; "" for none."""
+    last = Journal(site.journal).last().values()
+    steps = [entry.step for entry in last if entry.event == "removing"]
+    return text("undo.begun", steps=text("plan.comma").join(steps)) if steps else ""
 
-    Returns why the machine has to be rebooted. The journal, the logs and the shared package cache
-    stay. Raises PaddockError `step-failed` when the system's package manager or an uninstaller
+
+def undo(runner: Runner, *, with_packages: bool) -> list[str]:
+    """Remove the folders, and from the system what the steps have added when that is agreed.
+
+    The journal says of each step that its removal was begun, and that it has ended. Returns why
+    the machine has to be rebooted. The journal, the logs and the shared package cache stay. Raises
+    PaddockError `step-failed` or a nearer class when the system's package manager or an uninstaller
     refuses, `undo-left` at the end where a version is still there.
     """
-    site = context.site
+    context, site = runner.context, runner.context.site
+    journal = Journal(site.journal)
     seal.lift(site)
-    reboots, there = _undo_host(context) if with_packages else ([], [])
+    work = partial(_undo_host, runner, journal)
+    reboots, there = (
+        to_its_end(work, runner.processes, runner.progress.note) if with_packages else ([], [])
+    )
+    gone = [entry for entry in reversed(journal.last().values()) if _goes(entry, context)]
+    for entry in gone:
+        journal.record(entry.step, "removing", entry.key)
     for path in made(site):
         # Renamed first: a removal that is cut short leaves nothing that looks like an environment.
         doomed = path.with_name(f".{path.name}.removed-{os.getpid()}")
         path.rename(doomed)
     for left in remains(site):
         shutil.rmtree(left)
-    journal = Journal(site.journal)
-    for entry in reversed(journal.last().values()):
-        if entry.event != "undone":
-            journal.record(entry.step, "undone", entry.key)
+    for entry in gone:
+        journal.record(entry.step, "undone", entry.key)
     if there:
         raise PaddockError("undo-left", tuple(reboots), steps=", ".join(there))
     return reboots
 
 
-def _undo_host(context: Context) -> tuple[list[str], list[str]]:
+def _goes(entry: Entry, context: Context) -> bool:
+    """Whether what a step has done goes with the folders. What it has added to the system does not.
+
+    A removal that was cut short after its last command has nothing left to do.
+    """
+    step = next((one for one in context.stack.steps if one.name == entry.step), None)
+    if step is None or not KINDS[step.kind].by_machine:
+        return entry.event != "undone"
+    return entry.event == "removing" and not _has_added(step, context)
+
+
+def _has_added(step: Step, context: Context) -> bool:
+    """Whether a note says that the step has added something to the system."""
+    site = context.site
+    own = {"toolchain": [site.toolchain, site.toolchain.with_suffix(".packages.before")]}
+    return any(note.exists() for note in own.get(step.kind, [site.added(step.name)]))
+
+
+def _undo_host(runner: Runner, journal: Journal) -> tuple[list[str], list[str]]:
     """What was installed goes; why a reboot is needed after it, and what is there all the same."""
+    context, last = runner.context, journal.last()
     undone, asked, left = set(), [], []
-    added = host_steps(context)
     for step in reversed(context.stack.steps):
-        kind = KINDS[step.kind]
-        template = kind.template.replace(".sh.j2", ".undo.sh.j2")
-        if not (TEMPLATES / template).is_file():
+        if not _has_added(step, context):
             continue
-        outcome = _removed(step, render(template, kind.values(step, context)), context)
-        if step.name not in added:
-            continue
+        key = last[step.name].key if step.name in last else ""
+        journal.record(step.name, "removing", key, run=runner.settings.run,
+                       log=str(runner.log(step.name)))  # fmt: skip
+        with as_step(runner.progress, step.name):
+            outcome = _removed(step, runner)
+        journal.record(step.name, "undone", key)
         package = context.stack.packages.get(step.package or "")
         if package and (there := replaceable(package, context)):
             left.append(f"{step.name} {there}")
             continue
         undone.add(step.name)
-        if package and package.reboot and _says(package.reboot, outcome):
+        if ASKS_FOR_REBOOT in outcome.tail:
             asked.append(text("undo.asked", step=step.name))
     return [*_still_loaded(context, undone), *asked], left
 
 
-def _removed(step: Step, script: str, context: Context) -> Outcome:
-    """Run the script of a removal; a vendor's uninstaller is let finish, as its installer is.
-
-    Raises PaddockError `step-failed`.
-    """
-    site, run = context.site, f"undo-{uuid.uuid4().hex[:8]}"
-    name = step.name.replace("/", "-")
-    log, file = site.logs / run / f"{name}.log", site.state / "scripts" / f"undo-{name}.sh"
-    for path in (log, file):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(os.fsencode(script))
-    processes, lasting = Processes(), step.name if KINDS[step.kind].leaves_halves else ""
-    variables = {**os.environ, MARK: f"{run}/{step.name}"}
-    outcome = to_its_end(
-        lambda: processes.run(file, log, variables, lambda line: None, lasting),
-        processes, lambda line: say(sys.stderr, f"  ! {line}"),
-    )  # fmt: skip
+def _removed(step: Step, runner: Runner) -> Outcome:
+    """Run the script of a removal. Raises PaddockError `step-failed` or a nearer class, Stopped."""
+    kind = KINDS[step.kind]
+    template = kind.template.replace(".sh.j2", ".undo.sh.j2")
+    outcome = runner.script(step, render(template, kind.values(step, runner.context)))
     if outcome.status:
-        raise PaddockError("step-failed", outcome.tail, step=f"{step.name} (undo)",
-                           status=outcome.status, log=log)  # fmt: skip
+        raise runner.error(step, outcome, f"{step.name} (undo)")
     return outcome
-
-
-def _says(pattern: str, outcome: Outcome) -> bool:
-    """Whether the last lines match, whatever their case."""
-    return any(re.search(pattern, line, re.IGNORECASE) for line in outcome.tail)
 
 
 def _still_loaded(context: Context, undone: set[str]) -> Iterator[str]:

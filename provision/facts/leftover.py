@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from provision.journal import Event, Journal
+from provision.journal import UNFINISHED, Event, Journal
 from provision.site import Site
 
 
@@ -35,7 +35,7 @@ def collect(site: Site) -> Leftover:
     open_ends = [
         Step(name, entry.event, entry.time, entry.log)
         for name, entry in last
-        if entry.event in ("start", "failed", "interrupted")
+        if entry.event in UNFINISHED
     ]
     return Leftover(str(site.journal), locked(site.state / "lock"), open_ends)
 

@@ -44,8 +44,7 @@ class Toolchain(Kind):
     def values(self, step: Step, context: Context) -> Mapping[str, object]:
         """The manager and its package names; `record` gets the packages that were new."""
         found = manager() or "apt-get"
-        return {"manager": found, "packages": PACKAGES[found],
-                "record": context.site.state / "toolchain.packages"}  # fmt: skip
+        return {"manager": found, "packages": PACKAGES[found], "record": context.site.toolchain}
 
     def verify(self, step: Step, context: Context) -> list[Path]:
         """The compiler found."""

@@ -95,6 +95,8 @@ CASES: list[Case] = [
     ("leftover-run", "error", "interrupted", {"leftover": changed(LEFTOVER, steps=[STEP])}),
     ("leftover-run", "error", "failed",
      {"leftover": changed(LEFTOVER, steps=[changed(STEP, event="failed")])}),
+    ("leftover-run", "error", "removing",
+     {"leftover": changed(LEFTOVER, steps=[STEP, changed(STEP, event="removing")])}),
     ("environment-python", "absent", "none", BARE),
     ("environment-python", "error", "dead-other",
      {"environment": changed(ENVIRONMENT, version=None, problem="no such file", own=False)}),

@@ -42,12 +42,13 @@ def test_steps_without_an_end() -> None:
     journal = Journal(site.journal)
     assert leftover.collect(site).steps == []
     for step, event in (("a/a", "start"), ("a/a", "done"), ("b/b", "start"), ("c/c", "failed"),
-                        ("d/d", "undone")):  # fmt: skip
+                        ("d/d", "undone"), ("e/e", "removing")):  # fmt: skip
         journal.record(step, event, "key")  # type: ignore[arg-type]
     found = leftover.collect(site)
     assert [(step.name, step.event) for step in found.steps] == [
         ("b/b", "start"),
         ("c/c", "failed"),
+        ("e/e", "removing"),
     ]
 
 

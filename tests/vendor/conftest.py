@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from provision.engine import Options, runner
 from provision.facts import kernel
 from provision.paths import IMAGES
+from provision.progress import Plain
 from provision.site import Site
 from provision.stack import load
 from provision.steps.base import Context
+from provision.undo import undo
 
 Make = Callable[..., Context]
+
+
+def undone(context: Context) -> list[str]:
+    """Undo all, as with consent; progress goes to standard error."""
+    made = runner(context, Options(context.stack.target), Plain(sys.stderr))
+    return undo(made, with_packages=True)
 
 
 @pytest.fixture

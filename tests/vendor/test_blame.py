@@ -121,9 +121,7 @@ def test_debs_write_into_the_systems_data_of_packages(make: Make) -> None:
     assert "/var/lib/dpkg" in found and "/usr" in found
 
 
-def test_the_runner_asks_for_the_place(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_runner_asks_for_the_place(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of a script, whose last lines tell of a full disk."""
     from provision import blame, run
     from provision.network import Network
@@ -142,5 +140,5 @@ def test_the_runner_asks_for_the_place(
     one = Planned(context.step("host/driver"), "pending", "", "", "")
     outcome = Outcome(1, ("tar: ./a: Cannot write: No space left on device",))
     with pytest.raises(PaddockError):
-        runner._verified(one, outcome, tmp_path / "log")
+        runner._verified(one, outcome)
     assert seen == ["disk-full"]

@@ -15,9 +15,9 @@ from provision.steps import debs
 from provision.steps.base import Context
 from provision.steps.debs import Debs
 from provision.steps.vendor import Vendor
-from provision.undo import host_steps, undo
+from provision.undo import host_steps
 from provision.vendor import deps
-from tests.vendor.conftest import Make
+from tests.vendor.conftest import Make, undone
 
 OLD = "3.0.0b0"
 INSTALLER = """#!/bin/bash
@@ -71,7 +71,7 @@ def test_the_installed_release_is_removed_not_the_default_one(at: At, tmp_path: 
     old, now = at(OLD), at("")
     assert there(old, tmp_path) != there(now, tmp_path)
     assert install(old, tmp_path) == 0
-    undo(now, with_packages=True)
+    undone(now)
     assert (there(old, tmp_path) / "removed").read_text() == "-q\n"
     assert host_steps(now) == []
 
@@ -80,7 +80,7 @@ def test_two_releases_side_by_side_are_both_removed(at: At, tmp_path: Path) -> N
     for context in (at(OLD), at("")):
         assert install(context, tmp_path) == 0
         assert str(context.site.added("host/toolkit")) not in script(context), "noted once"
-    undo(at(""), with_packages=True)
+    undone(at(""))
     for context in (at(OLD), at("")):
         assert (there(context, tmp_path) / "removed").exists()
 
@@ -90,7 +90,7 @@ def test_a_script_that_is_gone_is_no_removal(at: At, tmp_path: Path) -> None:
     assert install(context, tmp_path) == 0
     (there(context, tmp_path) / "remove.sh").unlink()
     with pytest.raises(PaddockError) as caught:
-        undo(at(""), with_packages=True)
+        undone(at(""))
     assert caught.value.code == "step-failed"
     assert "remove.sh" in "".join(caught.value.details)
     assert host_steps(context) == ["host/toolkit"]
@@ -101,7 +101,7 @@ def test_an_installer_that_left_nothing_leaves_nothing_to_remove(at: At, tmp_pat
     failing = '#!/bin/bash\n[ "$1" = --check ]\n'
     assert install(context, tmp_path, failing) != 0
     assert host_steps(context) == ["host/toolkit"]
-    undo(context, with_packages=True)
+    undone(context)
     assert host_steps(context) == []
 
 

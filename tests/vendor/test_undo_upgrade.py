@@ -22,9 +22,9 @@ from provision.render import render
 from provision.steps import loaded
 from provision.steps.base import Context
 from provision.steps.vendor import Vendor
-from provision.undo import host_steps, undo
+from provision.undo import host_steps
 from provision.vendor import deps
-from tests.vendor.conftest import Make
+from tests.vendor.conftest import Make, undone
 
 STEP_NAME = "host/driver"
 # Its versions have one place; only the package that brought one knows how to remove it.
@@ -96,7 +96,7 @@ def removed(tmp_path: Path) -> list[str]:
 def test_after_an_upgrade_of_ours_the_newer_uninstaller_is_run(at: At, tmp_path: Path) -> None:
     for pin in ("1.0.5.1", "1.2.0.301"):
         assert install(at(pin), tmp_path) == 0
-    undo(at("1.2.0.301"), with_packages=True)
+    undone(at("1.2.0.301"))
     assert removed(tmp_path) == ["1.2.0.301"]
     assert host_steps(at("1.0.5.1")) == []
 
@@ -108,7 +108,7 @@ def test_after_an_upgrade_that_failed_it_is_the_one_of_what_is_there(
     (tmp_path / "driver.fails").touch()
     assert install(at("1.2.0.301"), tmp_path) != 0
     (tmp_path / "driver" / "version").write_text("Version=1.0.5.1\n")
-    undo(at("1.2.0.301"), with_packages=True)
+    undone(at("1.2.0.301"))
     assert removed(tmp_path) == ["1.0.5.1"]
 
 
@@ -126,7 +126,7 @@ def test_a_version_that_somebody_put_in_its_place_stays_and_is_told(at: At, tmp_
     context.site.env.mkdir(parents=True)
     (tmp_path / "modules" / "drv_davinci_intf_host").mkdir()
     with pytest.raises(PaddockError) as caught:
-        undo(context, with_packages=True)
+        undone(context)
     assert (caught.value.code, caught.value.status) == ("undo-left", STEP)
     assert f"{STEP_NAME} 2.0.0" in str(caught.value)
     assert caught.value.details == (), "its module is rightly loaded"
@@ -137,7 +137,7 @@ def test_an_uninstaller_without_an_effect_is_not_believed(at: At, tmp_path: Path
     assert install(at("1.2.0.301"), tmp_path) == 0
     (tmp_path / "driver.deaf").touch()
     with pytest.raises(PaddockError) as caught:
-        undo(at("1.2.0.301"), with_packages=True)
+        undone(at("1.2.0.301"))
     assert caught.value.code == "undo-left" and removed(tmp_path) == ["1.2.0.301"]
 
 
@@ -173,7 +173,7 @@ def test_a_signal_lets_an_uninstaller_finish(
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt), guard.signals():
-        undo(context, with_packages=True)
+        undone(context)
     assert not (tmp_path / "driver").exists()
     assert host_steps(context) == []
     assert STEP_NAME in capsys.readouterr().err
