@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from provision.engine import Options
 from provision.errors import PaddockError, unknown_name
-from provision.network import Network, hidden
+from provision.network import asked, hidden
 from provision.paths import cache_dir, data_dir, state_dir, targets
 from provision.words import text
 
@@ -31,17 +31,7 @@ def options(
     The target exists: a name becomes part of paths, so none goes on unchecked. Raises PaddockError
     `bad-option`, `unknown-target`, `no-target-for-card`, `stack-*`.
     """
-    bundle = Path(ca_bundle) if ca_bundle else None
-    if bundle and not bundle.is_file():
-        raise PaddockError(
-            "bad-option", option="--ca-bundle", value=bundle, wanted=text("wanted.file")
-        )
-    if index_url and not index_url.startswith(("https://", "http://", "file://")):
-        raise PaddockError(
-            "bad-option", option="--index-url", value=hidden(index_url),
-            wanted=text("wanted.url"),
-        )  # fmt: skip
-    network = Network(offline, bundle.resolve() if bundle else None, index_url or None)
+    network = asked(offline, ca_bundle, index_url)
     _check_home()
     own = Path(stack).absolute() if stack else None
     return Options(

@@ -4,6 +4,7 @@ The launcher runs this file with the Python that the machine has. It must parse 
 down to 3.6, and refuse it with a sentence; so nothing of the tool is imported before that.
 """
 
+import argparse
 import contextlib
 import errno
 import fcntl
@@ -41,10 +42,11 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
 from provision.errors import INTERRUPTED, PaddockError  # noqa: E402
+from provision.network import Network, asked  # noqa: E402
 from provision.orphans import end_orphans  # noqa: E402
-from provision.paths import cache_dir  # noqa: E402
+from provision.paths import at_home, cache_dir  # noqa: E402
 from provision.stream import say  # noqa: E402
-from provision.toolenv import STEP, install  # noqa: E402
+from provision.toolenv import STEP, Making, install  # noqa: E402
 from provision.words import text  # noqa: E402
 
 
@@ -60,8 +62,8 @@ def is_ready(env: Path) -> bool:
     return os.access(env / "bin" / "python", os.X_OK)
 
 
-def environment(lock: Path) -> Path:
-    """The environment that holds exactly what `lock` pins; made when it is not there.
+def environment(lock: Path, network: "Network | None" = None) -> Path:
+    """The environment that holds exactly what `lock` pins; made by `network` when it is not there.
 
     Raises PaddockError: no network, wrong hash, no space, no permission, no pip, or a failed
     install.
@@ -74,7 +76,7 @@ def environment(lock: Path) -> Path:
         with _alone(env):
             if not is_ready(env):
                 _say("bootstrap.making", path=env)
-                _make(lock, env)
+                _make(lock, env, network or Network())
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         code = "disk-full" if full else "read-only"
@@ -99,7 +101,7 @@ def _alone(env: Path) -> "Iterator[None]":
         yield
 
 
-def _make(lock: Path, env: Path) -> None:
+def _make(lock: Path, env: Path, network: Network) -> None:
     """Fill a new folder and let the name `env` point to it in one step.
 
     The folder keeps its own name, as the scripts in an environment know their place.
@@ -109,7 +111,7 @@ def _make(lock: Path, env: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
     work = Path(tempfile.mkdtemp(prefix=f"{env.name}.", dir=env.parent))
     try:
-        install(lock, work)
+        install(lock, Making(work, network))
         link = work / "link"
         link.symlink_to(work.name)
         link.replace(env)
@@ -118,11 +120,27 @@ def _make(lock: Path, env: Path) -> None:
         raise
 
 
+def _network(words: "list[str]") -> Network:
+    """What the flags of the command say of the network, which its task reads once more.
+
+    Raises PaddockError `bad-option`; a flag without its value is left to the task, too.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--offline", action="store_true")
+    for flag in ("--ca-bundle", "--index-url"):
+        parser.add_argument(flag, default="")
+    try:
+        found, _ = parser.parse_known_args(words)
+    except argparse.ArgumentError:
+        return Network()
+    return asked(found.offline, at_home(found.ca_bundle), found.index_url)
+
+
 def main() -> None:
     """Make the tool's environment and become `tasks.py` in it, with the same arguments."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a child is ended too
     try:
-        python = environment(LOCK) / "bin" / "python"
+        python = environment(LOCK, _network(sys.argv[1:])) / "bin" / "python"
     except PaddockError as error:
         parts = {name: error.part(name) for name in ("what", "cause", "do")}
         for line in (*error.details, *text("bootstrap.failed", **parts).split("\n")):

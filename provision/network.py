@@ -8,6 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from provision.errors import PaddockError
+from provision.words import text
+
 # In the order in which they count: the first that is set holds.
 CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 INDEXES = ("PADDOCK_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
@@ -84,6 +87,21 @@ class Network:
         if self.offline:
             found.update(UV_OFFLINE="1", PIP_NO_INDEX="1")
         return found
+
+
+def asked(offline: bool, ca_bundle: str, index_url: str) -> Network:
+    """The settings that the flags of a command ask for; "" is a flag that was not given.
+
+    Raises PaddockError `bad-option`.
+    """
+    bundle = Path(ca_bundle).resolve() if ca_bundle else None
+    if bundle and not bundle.is_file():
+        wanted = text("wanted.file")
+        raise PaddockError("bad-option", option="--ca-bundle", value=ca_bundle, wanted=wanted)
+    if index_url and not index_url.startswith(("https://", "http://", "file://")):
+        wanted, shown = text("wanted.url"), hidden(index_url)
+        raise PaddockError("bad-option", option="--index-url", value=shown, wanted=wanted)
+    return Network(offline, bundle, index_url or None)
 
 
 def _first(names: tuple[str, ...]) -> str | None:

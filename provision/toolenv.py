@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from provision.errors import PaddockError
@@ -38,46 +39,56 @@ dpkg -x python3-pip-whl_*.deb .
 ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "UV_SYSTEM_PYTHON", "PYTHONPATH")
 
 
-def install(lock: Path, work: Path) -> None:
-    """A virtual environment in `work` with what the lock pins: wheels only, nothing is built.
+@dataclass(frozen=True)
+class Making:
+    """An environment that is being made: its folder, named ENV.something, and what it may fetch."""
 
-    `work` is named ENV.something; what is started here is marked with ENV, and ENV.log has what a
-    failed installer said. Raises PaddockError: `no-pip`, or what `classify` makes of that log.
+    folder: Path
+    network: Network
+
+
+def install(lock: Path, made: Making) -> None:
+    """A virtual environment with what the lock pins: wheels only, nothing is built.
+
+    What is started here is marked with ENV, and ENV.log has what a failed installer said. Raises
+    PaddockError: `no-pip`, or what `classify` makes of that log.
     """
     # Resolved, so that an upgrade cannot put another Python behind the same name.
     base = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
-    python = str(work / "bin" / "python")
+    python = str(made.folder / "bin" / "python")
     pinned = ["--require-hashes", "--only-binary", ":all:", "-r", str(lock)]
     if _works([uv(), "--version"]):
-        _run([uv(), "venv", "--quiet", "--python", base, str(work)], work)
-        _run([uv(), "pip", "install", "--quiet", "--python", python, *pinned], work)
+        _run([uv(), "venv", "--quiet", "--python", base, str(made.folder)], made)
+        _run([uv(), "pip", "install", "--quiet", "--python", python, *pinned], made)
         return
-    _run([base, "-m", "venv", "--without-pip", str(work)], work)
-    with tempfile.TemporaryDirectory(dir=work) as scratch:
-        pip = _pip(python, work, Path(scratch))
-        _run([python, *pip, "install", "--no-compile", "--no-input", *pinned], work)
+    _run([base, "-m", "venv", "--without-pip", str(made.folder)], made)
+    with tempfile.TemporaryDirectory(dir=made.folder) as scratch:
+        pip = _pip(python, made, Path(scratch))
+        _run([python, *pip, "install", "--no-compile", "--no-input", *pinned], made)
 
 
-def _pip(python: str, work: Path, scratch: Path) -> list[str]:
+def _pip(python: str, made: Making, scratch: Path) -> list[str]:
     """The arguments with which this Python runs a pip."""
     if _works([python, "-c", "import ensurepip"]):
-        _run([python, "-m", "ensurepip"], work)
+        _run([python, "-m", "ensurepip"], made)
         return ["-m", "pip"]
-    return [str(_debian_wheel(work, scratch) / "pip")]  # a zip archive that Python can enter
+    return [str(_debian_wheel(made, scratch) / "pip")]  # a zip archive that Python can enter
 
 
-def _debian_wheel(work: Path, scratch: Path) -> Path:
+def _debian_wheel(made: Making, scratch: Path) -> Path:
     """The wheel in Debian's package of pip, fetched and checked by apt; needs no root.
 
     Raises PaddockError `no-pip`, `disk-full`.
     """
-    done = _start(["/bin/sh", "-eu", "-c", FETCH], work, scratch)
+    if made.network.offline:
+        raise PaddockError("no-pip", reason="--offline", step=STEP, path=made.folder.parent)
+    done = _start(["/bin/sh", "-eu", "-c", FETCH], made, scratch)
     if not done.returncode:
         (wheel,) = scratch.glob("usr/share/python-wheels/pip-*.whl")
         return wheel
     lines = _lines(done)
     code = "disk-full" if classify(lines) == "disk-full" else "no-pip"
-    raise PaddockError(code, lines[-SHOWN:], reason=lines[-1], step=STEP, path=work.parent)
+    raise PaddockError(code, lines[-SHOWN:], reason=lines[-1], step=STEP, path=made.folder.parent)
 
 
 def _works(argv: list[str]) -> bool:
@@ -88,9 +99,9 @@ def _works(argv: list[str]) -> bool:
         return False
 
 
-def _variables(work: Path) -> dict[str, str]:
+def _variables(made: Making) -> dict[str, str]:
     """The environment of the installer: the user's, with the network settings of the tool."""
-    found = {**os.environ, **Network().environment(), MARK: str(work.with_suffix(""))}
+    found = {**os.environ, **made.network.environment(), MARK: str(made.folder.with_suffix(""))}
     for name in ELSEWHERE:
         found.pop(name, None)
     if "PADDOCK_HOME" in os.environ:
@@ -99,10 +110,10 @@ def _variables(work: Path) -> dict[str, str]:
     return found
 
 
-def _start(argv: list[str], work: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def _start(argv: list[str], made: Making, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run one command in this folder to its end, whatever that is."""
     return subprocess.run(
-        argv, cwd=folder, env=_variables(work), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        argv, cwd=folder, env=_variables(made), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False,
     )  # fmt: skip
 
@@ -113,14 +124,16 @@ def _lines(done: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
     return said or (f"{done.args[0]}: exit {done.returncode}",)
 
 
-def _run(argv: list[str], work: Path) -> None:
+def _run(argv: list[str], made: Making) -> None:
     """Run one command of the installation; a PaddockError with its last lines when it fails."""
-    done = _start(argv, work, work)
+    done = _start(argv, made, made.folder)
     if not done.returncode:
         return
-    lines, log = _lines(done), work.with_suffix(".log")
+    lines, log = _lines(done), made.folder.with_suffix(".log")
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    # Pip does not tell why it looks nowhere.
+    is_missing = made.network.offline and "No matching distribution found" in lines[-1]
     raise PaddockError(
-        classify(lines), lines[-SHOWN:], step=STEP, status=done.returncode, log=log,
-        path=work.parent,
+        "offline-missing" if is_missing else classify(lines), lines[-SHOWN:], step=STEP,
+        status=done.returncode, log=log, path=made.folder.parent,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,9 +29,11 @@ def environments(launcher: Launcher) -> list[Path]:
     return [path for path in found if path.is_dir() and not path.is_symlink()]
 
 
-def refused(launcher: Launcher, status: int, *words: str, **more: str) -> str:
+def refused(
+    launcher: Launcher, status: int, *words: str, flags: Sequence[str] = (), **more: str
+) -> str:
     """A start that must fail with this status, these words, and nothing left behind."""
-    done = launcher.run(**more)
+    done = launcher.run(*flags, **more)
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     for word in ("x ", "\n  cause   ", "\n  do      ", *words):
@@ -118,6 +120,29 @@ def test_the_index_is_the_one_that_the_user_has_configured(
         more = {}
     launcher.told(PADDOCK_INDEX_URL="", **more)
     assert any("tiny" in path for path in launcher.index.asked)
+
+
+def test_flags_of_the_first_command_count_before_variables(
+    launcher: Launcher, wheels: list[Path], authority: Path
+) -> None:
+    wrong = {"PADDOCK_INDEX_URL": "http://localhost:1/simple", "SSL_CERT_FILE": "/nowhere"}
+    shutil.copy(authority / "ca.pem", launcher.home)
+    with served(wheels, authority / "server.pem") as index:
+        launcher.told("provision", "--index-url", index.url, "--ca-bundle=~/ca.pem", **wrong)
+    assert any("tiny" in path for path in index.asked)
+
+
+def test_offline_the_first_start_asks_nobody(launcher: Launcher) -> None:
+    has_pip = not (launcher.programs / "apt-get").exists()
+    status, word = (5, "not in the cache") if has_pip else (4, "python3-venv")
+    refused(launcher, status, word, flags=["provision", "--offline"])
+    assert launcher.index.asked == []
+
+
+def test_wrong_flags_of_the_first_command_are_refused(quick: Launcher) -> None:
+    for flag, value in (("--index-url", "here"), ("--ca-bundle", "/nowhere/ca.pem")):
+        refused(quick, 2, flag, f"`{value}`", flags=["provision", flag, value])
+    assert quick.told("provision", "--index-url")["argv"][-1] == "--index-url"  # the task's to say
 
 
 def test_variables_that_would_install_elsewhere_do_not(launcher: Launcher, tmp_path: Path) -> None:
