@@ -8,11 +8,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from provision.amounts import duration
 from provision.guard import signals
 from provision.process import Processes
 from provision.words import text
@@ -37,11 +38,12 @@ def wind_up(processes: Processes, work: Collection[Future[_T]], tell: Tell, *, a
         is_said = False
         while any(not one.done() for one in work):
             number = _next(heard)
-            names = ", ".join(processes.lasting())
-            if not names:
+            lasting = processes.lasting()
+            names = text("plan.comma").join(lasting)
+            if not lasting:
                 continue
             if told is None and (asked or number):
-                tell(text("patience.asked", steps=names))
+                tell(text("patience.asked", steps=_silent(lasting)))
                 told = time.monotonic()
             elif told is None and not is_said:
                 tell(text("patience.failed", steps=names))
@@ -50,6 +52,13 @@ def wind_up(processes: Processes, work: Collection[Future[_T]], tell: Tell, *, a
                 tell(text("patience.ended", steps=names))
                 processes.stop(lasting=True)
         stopping.join()
+
+
+def _silent(lasting: Mapping[str, float]) -> str:
+    """The names, each with the time since it last printed something."""
+    said = (text("patience.silent", step=name, time=duration(seconds))
+            for name, seconds in lasting.items())  # fmt: skip
+    return text("plan.comma").join(said)
 
 
 def _next(heard: SimpleQueue[int]) -> int:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import IO
 
 from provision.network import hide_secrets
 from provision.orphans import MARK, end_orphans
+from provision.output import Lasting, Output
 from provision.stream import settled
 
 TAIL = 20
@@ -35,19 +37,19 @@ class Stopped(Exception):
 class Processes:
     """The scripts that run now; `stop` ends them and lets no new one begin.
 
-    A script with a name in `lasting` (a vendor's installer, which writes into cards) comes to its
-    own end all the same, unless `stop` is told otherwise.
+    A lasting script comes to its own end all the same, unless `stop` is told otherwise.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._groups: dict[int, str] = {}  # with its name where it has to come to its own end
+        self._outputs: dict[int, Output] = {}
         self._ended: set[int] = set()
         self._stopped = False
 
     def run(
         self, script: Path, log: Path, variables: Mapping[str, str], listen: Callable[[str], None],
-        lasting: str = "",
+        lasting: Lasting | None = None,
     ) -> Outcome:  # fmt: skip
         """Run a script to its end. Raises Stopped where `stop` came before, or has ended it.
 
@@ -59,30 +61,35 @@ class Processes:
             process = subprocess.Popen(
                 ["/bin/sh", "-eu", script], env=dict(variables), stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                encoding="utf-8", errors="replace",
                 cwd=script.parent,  # uv reads a configuration from where it is started
             )  # fmt: skip
-            self._groups[process.pid] = lasting
+            self._groups[process.pid] = lasting.name if lasting else ""
+            output = self._outputs[process.pid] = Output(_stream(process).fileno(), lasting)
         reaper = threading.Thread(target=_reap, args=(process, variables.get(MARK, "")))
         reaper.start()
         try:
-            tail = _copy(process, log, listen)
+            tail = _copy(output, log, listen)
         except BaseException:
-            _drain(process) if lasting else signal_group(process.pid, signal.SIGKILL)
+            _drain(output) if lasting else signal_group(process.pid, signal.SIGKILL)
             raise
         finally:
             reaper.join()
-            _output(process).close()
+            _stream(process).close()
             with self._lock:
-                del self._groups[process.pid]
+                del self._groups[process.pid], self._outputs[process.pid]
         if process.pid in self._ended:
             raise Stopped
         return Outcome(process.returncode, tail)
 
-    def lasting(self) -> list[str]:
-        """The names of the running scripts that have to come to their own end."""
+    def lasting(self) -> dict[str, float]:
+        """The running scripts that have to come to their own end, by name.
+
+        Each with the seconds since it last printed something.
+        """
+        now = time.monotonic()
         with self._lock:
-            return sorted(name for name in self._groups.values() if name)
+            return {name: now - self._outputs[group].heard
+                    for group, name in self._groups.items() if name}  # fmt: skip
 
     def stop(self, patience: float = 5.0, *, lasting: bool = False) -> None:
         """Ask the running groups to end, the lasting ones only where told so.
@@ -108,13 +115,11 @@ class Processes:
             return groups & self._groups.keys()
 
 
-def _copy(
-    process: subprocess.Popen[str], log: Path, listen: Callable[[str], None]
-) -> tuple[str, ...]:
+def _copy(output: Output, log: Path, listen: Callable[[str], None]) -> tuple[str, ...]:
     """Stream the output into the log, secrets hidden; returns the last lines."""
     tail: collections.deque[str] = collections.deque(maxlen=TAIL)
     with log.open("w", encoding="utf-8") as file:
-        for raw in _output(process):
+        for raw in output.lines():
             file.write(hide_secrets(raw.rstrip()) + "\n")
             file.flush()
             if line := hide_secrets(settled(raw)):
@@ -123,18 +128,18 @@ def _copy(
     return tuple(tail)
 
 
-def _output(process: subprocess.Popen[str]) -> IO[str]:
+def _stream(process: subprocess.Popen[bytes]) -> IO[bytes]:
     assert process.stdout is not None  # noqa: S101 - it was asked for
     return process.stdout
 
 
-def _drain(process: subprocess.Popen[str]) -> None:
+def _drain(output: Output) -> None:
     """Read the rest for nobody: without a reader the next line that it writes would end it."""
-    for _ in _output(process):
+    for _ in output.lines():
         pass
 
 
-def _reap(process: subprocess.Popen[str], mark: str) -> None:
+def _reap(process: subprocess.Popen[bytes], mark: str) -> None:
     """Wait for a script, then end what it left running: that would hold its output open."""
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its group keeps its number
     signal_group(process.pid, signal.SIGKILL)

@@ -7,12 +7,15 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from provision.amounts import duration
 from provision.errors import PaddockError
 from provision.journal import Journal, Witness
-from provision.network import Network
+from provision.network import Network, hide_secrets
 from provision.orphans import LASTING, MARK
+from provision.output import Lasting
 from provision.patience import wind_up
 from provision.plan import Planned, renewed
 from provision.process import Outcome, Processes, Stopped
@@ -21,8 +24,10 @@ from provision.stack import Step
 from provision.steps import KINDS
 from provision.steps.base import Context, NotSo
 from provision.steps.toolchain import remedy
+from provision.stream import settled
 from provision.symptoms import classify
 from provision.tools import uv
+from provision.words import text
 
 # Errors of a step that do not keep the steps that can do without it from going on.
 _LATER = ("reboot-needed", "package-missing")
@@ -125,12 +130,23 @@ class Runner:
             folder.mkdir(parents=True, exist_ok=True)
         script.write_bytes(os.fsencode(content))  # paths in the bytes that the system has
         mark = f"{self.settings.run}/{step.name}"
-        lasting = {LASTING: mark} if kind.leaves_halves else {}
-        own = kind.variables(step, self.context)
+        own = {**kind.variables(step, self.context), MARK: mark}
+        lasting = None
+        if kind.leaves_halves:
+            own[LASTING] = mark
+            quiet = partial(self._quiet, step.name)
+            lasting = Lasting(step.name, kind.quiet(step, self.context), quiet)
         return self.processes.run(
-            script, self.log(step.name), {**self.variables, **own, MARK: mark, **lasting},
-            lambda line: self.progress.line(step.name, line), step.name if lasting else "",
+            script, self.log(step.name), {**self.variables, **own},
+            lambda line: self.progress.line(step.name, line), lasting,
         )  # fmt: skip
+
+    def _quiet(self, step: str, seconds: float, line: str) -> None:
+        """Say that an installer has printed nothing for long; it goes on."""
+        self.progress.note(text(
+            "patience.quiet", step=step, time=duration(seconds),
+            line=hide_secrets(settled(line)) or "-", log=self.log(step),
+        ))  # fmt: skip
 
     def _step(self, one: Planned) -> None:
         """Run one step, verify it, and note each of both in the journal."""

@@ -135,6 +135,10 @@ class Kind(ABC):
         """What its script, which has failed, has told of it in a document; None for nothing."""
         return None
 
+    def quiet(self, step: Step, context: Context) -> float:
+        """After how many seconds without output a person is told so; 0 for never."""
+        return 0.0
+
     def asks(self, step: Step, context: Context) -> str:
         """What holds otherwise than wanted, so that the person has to agree; "" for nothing."""
         return ""

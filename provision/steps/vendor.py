@@ -77,6 +77,10 @@ class Vendor(Kind):
         package = row(step, context)
         return needs_root() or _without_headers(package, context) or missing([package], context)
 
+    def quiet(self, step: Step, context: Context) -> float:
+        """As the package's row says."""
+        return row(step, context).quiet
+
     def asks(self, step: Step, context: Context) -> str:
         """Where a newer version is there: nothing is downgraded, nor taken for the wanted one."""
         newer = self.newer(step, context)

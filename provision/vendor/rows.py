@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Annotated
 
 import msgspec
 
-from provision.document import Table
+from provision.document import Table, read
+from provision.paths import IMAGES
 
 # In a name `{pin}` stands for a version that the release pins, `{arch}`, `{machine}`, `{deb}`
 # and `{python}` for what the machine is, and `*` for anything.
@@ -17,7 +19,24 @@ Place = Annotated[str, msgspec.Meta(pattern=r"\A(/[A-Za-z0-9._{}-]+)+\Z")]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Word = Annotated[str, msgspec.Meta(pattern=r"\A([A-Za-z0-9][A-Za-z0-9._-]*)?\Z")]
 
+Seconds = Annotated[int, msgspec.Meta(ge=1)]
+
 _PIN = re.compile(r"{([a-z0-9_-]+)}")
+
+
+class Patience(Table, frozen=True):
+    """`images/patience.toml`: what holds for all installers, and where that is known from."""
+
+    quiet: Seconds
+    limit: Seconds
+    source: str
+    seen: str
+
+
+@functools.cache
+def patience() -> Patience:
+    """How long vendors' installers are waited for."""
+    return read(IMAGES / "patience.toml", Patience)
 
 
 class Package(Table, frozen=True):
@@ -30,9 +49,10 @@ class Package(Table, frozen=True):
     and its arguments, or the flags with which the package itself does. `reboot` is a pattern of
     what the installer prints where the machine has to start anew; with `headers` it builds its
     modules for a kernel for which it brings none, from the headers of that; `sourced` is a script
-    that has to be sourced before it runs; `limit` is when it counts as hung, in seconds. `writes`
-    are the places of the system to which it writes, that of its bulk first. `sha256` has the
-    digests that are published, by file name.
+    that has to be sourced before it runs. `quiet` is for how many seconds it may print nothing
+    before that is told, `limit` after how many it counts as hung and is ended. `writes` are the
+    places of the system to which it writes, that of its bulk first. `sha256` has the digests that
+    are published, by file name.
     """
 
     files: list[FileName]
@@ -54,7 +74,8 @@ class Package(Table, frozen=True):
     headers: bool = False
     sourced: Place | None = None
     writes: list[Place] = msgspec.field(default_factory=lambda: ["/usr"])
-    limit: Annotated[int, msgspec.Meta(ge=1)] = 1800
+    quiet: Seconds = msgspec.field(default_factory=lambda: patience().quiet)
+    limit: Seconds = msgspec.field(default_factory=lambda: patience().limit)
     sha256: dict[FileName, Sha256] = msgspec.field(default_factory=dict)
 
     def names(self, known: dict[str, str]) -> list[str]:

@@ -15,6 +15,7 @@ from provision import guard, patience
 from provision.errors import PaddockError
 from provision.journal import Journal
 from provision.network import Network
+from provision.output import Lasting
 from provision.plan import Planned
 from provision.process import Processes, Stopped
 from provision.run import Runner, Settings
@@ -41,6 +42,10 @@ class Installer(Plainly):
     """The same, not to be cut short."""
 
     leaves_halves = True
+    silence = 0.0
+
+    def quiet(self, step: Step, context: Context) -> float:
+        return self.silence
 
 
 class Notes:
@@ -167,7 +172,7 @@ def test_the_first_signal_lets_it_finish_and_starts_nothing_else(
     assert world.is_there("whole") and not world.is_there("after")
     assert world.last() == {"flash": "done", "build": "interrupted"}
     (told,) = world.notes.told
-    assert told.startswith("flash: ") and "second" in told
+    assert "flash (last output 0." in told and "A second Ctrl-C" in told and "firmware" in told
 
 
 def test_the_second_signal_ends_it_and_the_next_run_takes_it_up(world: World) -> None:
@@ -206,6 +211,36 @@ def test_a_failure_then_two_signals(world: World) -> None:
     ]  # fmt: skip
 
 
+def test_one_that_prints_nothing_for_long_is_told_and_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal nobody else would: after the time, after twice the time, not in between.
+
+    What has no end of a line counts as output, and is told as its newest line.
+    """
+    monkeypatch.setattr(Installer, "silence", 0.4)
+    dots = "for n in 1 2 3 4 5; do printf .; sleep 0.2; done; echo; printf 'Continue? [y/n] '"
+    world.execute(flash=("install", f"{dots}; sleep 1.2; echo; touch {world.folder}/whole", ()))
+    assert world.is_there("whole") and world.last() == {"flash": "done"}
+    assert [told.split(";")[0] for told in world.notes.told] == [
+        "flash: no output for 0.4 s", "flash: no output for 0.8 s",
+    ]  # fmt: skip
+    assert all("Continue? [y/n]" in told and "flash.log" in told for told in world.notes.told)
+
+
+def test_it_is_told_also_while_it_is_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a signal: at once what is waited for, later how long it has printed nothing."""
+    monkeypatch.setattr(Installer, "silence", 0.8)
+    world.send(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        world.execute(flash=world.installer(1.2))
+    first, second = world.notes.told
+    assert "A second" in first and "no output for 0.8 s" in second
+    assert world.last() == {"flash": "done"}
+
+
 def test_a_log_that_cannot_be_written_ends_no_installer(world: World) -> None:
     world.runner.logs.mkdir(parents=True)
     (world.runner.logs / "flash.log").symlink_to("/dev/full")
@@ -222,7 +257,7 @@ def test_what_is_begun_after_the_end_of_a_run_is_not_started(tmp_path: Path) -> 
     script.write_text(f"touch {tmp_path}/began")
     processes.stop()
     with pytest.raises(Stopped):
-        processes.run(script, tmp_path / "log", os.environ, lambda _: None, "flash")
+        processes.run(script, tmp_path / "log", os.environ, lambda _: None, Lasting("flash"))
     assert not (tmp_path / "began").exists()
 
 
@@ -232,7 +267,8 @@ def test_work_that_is_not_cut_short_answers_all_the_same(tmp_path: Path) -> None
     told: list[str] = []
 
     def work() -> int:
-        return processes.run(script, tmp_path / "log", os.environ, told.append, "undo").status
+        undo = Lasting("undo")
+        return processes.run(script, tmp_path / "log", os.environ, told.append, undo).status
 
     assert patience.to_its_end(work, processes, told.append) == 3
     assert told == []
