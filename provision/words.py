@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
+from collections.abc import Mapping
 from typing import cast
 
 from provision.paths import TEMPLATES
 
 LANGUAGES = ("en", "zh")
+_QUOTED = re.compile(r"`\{(\w+)\}`")
 
 
 @functools.cache
@@ -35,6 +38,15 @@ def speak(name: str) -> None:
 def text(key: str, **values: object) -> str:
     """The text of `key` in the user's language, its {placeholders} filled.
 
-    Values are inserted as they are: a value with braces is not interpreted again.
+    Values are inserted as they are: a value with braces is not interpreted again. Where one is
+    quoted and there is none, a word says so: nobody sees that nothing stands between two backticks.
     """
-    return catalogue()[key][language()].format_map(values)
+    said = catalogue()[key][language()]
+    if "`{" in said:
+        said = _QUOTED.sub(lambda one: one[0] if _is_given(values, one[1]) else text("empty"), said)
+    return said.format_map(values)
+
+
+def _is_given(values: Mapping[str, object], name: str) -> bool:
+    value = values.get(name)
+    return value is not None and str(value) != ""
