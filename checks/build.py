@@ -54,16 +54,10 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
         from checks import build_container
 
         made_there = build_container.build(order, image, say, lambda: progress(json=json))
-        return _told(made_there, say, json=json)
+        return _told(made_there, build_recipe.loaded(made_there), say, json=json)
     made, papers = _looked_at(build_recipe.build(order, say, lambda: progress(json=json)))
     facts = build_recipe.as_json(made) | papers.to_json()
-    if json:
-        show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
-        return 0
-    show(_line(facts))
-    for line in (*build_recipe.lines(made, began), *papers.lines()):
-        say(line)
-    return 0
+    return _told(facts, build_recipe.lines(made, began), say, json=json)
 
 
 def _looked_at(made: Built) -> tuple[Built, Papers]:
@@ -90,16 +84,17 @@ def _teller(*, json: bool) -> Callable[[str], None]:
     return functools.partial(stream.say, sys.stderr) if json else show
 
 
-def _told(facts: dict[str, object], say: Callable[[str], None], *, json: bool) -> int:
-    """Print a wheel that was built elsewhere, with what goes with it."""
-    from checks.build_recipe import loaded
+def _told(
+    facts: dict[str, object], lines: Sequence[str], say: Callable[[str], None], *, json: bool
+) -> int:
+    """Print a wheel, the lines about its build, and what goes with it."""
     from checks.wheels.built import Papers
 
     if json:
         show_json({"schema": "paddock/wheels/1", "wheels": [facts]})
         return 0
     show(_line(facts))
-    for line in (*loaded(facts), *Papers.told(facts).lines()):
+    for line in (*lines, *Papers.told(facts).lines()):
         say(line)
     return 0
 
