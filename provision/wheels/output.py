@@ -18,7 +18,8 @@ _ERROR = re.compile(
     r"(?:\bfatal error: |(?:^|: |\s)error: |^CMake Error|undefined reference to "
     r"|^\w*(?:Error|Exception): |symbol lookup error|cannot find -l)"
 )
-_WARNING = re.compile(r"\bwarning: ")
+# The compiler and the linker name who warns before the word; setuptools does not.
+_WARNING = re.compile(r": warning: ")
 # What gcc says of a compiler that the kernel has killed, and what the tools say of memory, each in
 # its usual place: code and paths may have the same words. A full TLS block is another matter.
 _MEMORY = re.compile(

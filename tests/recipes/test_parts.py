@@ -52,6 +52,7 @@ LINES = [
     "[1/4] Building CXX object a.o",
     "a.cc:1:2: warning: unused variable 'x' [-Wunused-variable]",
     "[2/4] Building CXX object b.o",
+    "warning: build_py: byte-compiling is disabled, skipping.",
     "FAILED: b.o",
     "b.cc:7:3: error: 'CppTypeToDataType' is not a member of 'phi'",
     "ninja: build stopped: subcommand failed.",
