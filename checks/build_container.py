@@ -7,24 +7,30 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checks.build_recipe import Say
+from checks.build_recipe import ALL, Say
+from provision import events, guard
 from provision.container import box, engine, images
+from provision.container.builder import Job, clear, given
 from provision.container.inside import Inside
-from provision.container.settings import certificates, on_this_machine, private
+from provision.container.settings import private
 from provision.errors import STATUS, PaddockError, Told
-from provision.network import Network
+from provision.facts.pythons import bounds
 from provision.paths import ROOT, cache_dir, data_dir
 from provision.process import TAIL
 from provision.progress import Progress
 from provision.stack import Stack, stack_file
 from provision.stack import load as load_stack
 from provision.symptoms import classify
-from provision.wheels import recipe
+from provision.wheels import modules, recipe, source
 from provision.wheels.order import Order
+from provision.wheels.source import Source
 from provision.words import text
+
+_PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64"}  # as images name them
 
 
 def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) -> dict[str, Any]:
@@ -33,31 +39,67 @@ def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) 
     The image has git, a Python from 3.10 on, a compiler, and the vendor's SDK; the host's driver
     is shown to it. Raises PaddockError: what the engine says, and what the tool says in there.
     """
-    order.checked()
+    sources = _checked(order)
     try:
-        client, name = _begin(order, image, say, progress)
+        client, wanted = _begin(order, image or usual(order, sources.commit), say)
+        with progress() as shown:
+            name = images.obtain(client, wanted, shown)[0]
+        _refuse_other(client, name, wanted.name)
     except PaddockError as error:
         raise _or_here(error) from None
     home = cache_dir() / "containers" / name.removeprefix("sha256:")[:12]
     home.mkdir(parents=True, exist_ok=True)
-    # The sources are the person's, and git there runs as root; as a file every release takes it.
-    (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n", encoding="utf-8")
-    status, out, tail = _run(client, name, order, home, say)
-    document = _document(out)
-    if status or document is None:
-        raise _failed(document, status, tail, home)
-    return _taken(document["wheels"][0])
+    with guard.exclusive(ALL):
+        if clear(client):
+            say(text("inside.cleared"))
+        with progress() as shown:
+            told = Listener(say, shown)
+            status = _run(client, name, Job(order, sources, home, _stack(order)), told)
+        if status or told.document is None:
+            raise _failed(told, status, home, wanted.name)
+        return _taken(told.document["wheels"][0])
 
 
-def _begin(order: Order, image: str, say: Say, progress: Callable[[], Progress]) -> tuple[Any, str]:
-    """The engine, and the ID of the image, which is pulled where it is not here."""
-    wanted = images.reference(image or usual(order))
+def _checked(order: Order) -> Source:
+    """The sources that are meant, and that they and the Python can be, before an image is pulled.
+
+    Raises PaddockError `bad-option`, `source-*`, `no-network`.
+    """
+    order.checked()
+    known, asked = recipe.load(order.backend), order.python
+    if asked and "/" not in asked and not bounds(known.python)((3, int(asked.partition(".")[2]))):
+        wanted = f"python {known.python}"
+        raise PaddockError("bad-option", option="--python", value=asked, wanted=wanted)
+    found = source.find(known, order.source, order.ref, order.network)
+    modules.refuse_changed(found, known, {**known.places(), "machine": os.uname().machine})
+    return found
+
+
+def _begin(order: Order, image: str, say: Say) -> tuple[Any, images.Reference]:
+    """The engine, and the image, which may have to be pulled."""
+    wanted = images.reference(image)
     client = engine.connect()
     say(text("place.image", image=wanted.exact))
     if order.network.offline and not images.find(client, wanted):
         raise PaddockError("image-offline", image=wanted.exact)
-    with progress() as shown:
-        return client, images.obtain(client, wanted, shown)[0]
+    return client, wanted
+
+
+def _refuse_other(client: Any, image: str, name: str) -> None:
+    """Raises PaddockError `image-unfit` for an image of another processor: a wheel is built on the
+    one that it is for.
+    """
+    with engine.translated(image=name):
+        found = client.images.get(image).attrs.get("Architecture")
+    machine = os.uname().machine
+    if not is_for(found, machine):
+        reason = text("place.processor", processor=found)
+        raise PaddockError("image-unfit", image=name, reason=reason, machine=machine)
+
+
+def is_for(processor: str | None, machine: str) -> bool:
+    """Whether an image of this processor is for this machine; of one that names none it may be."""
+    return not processor or processor == _PROCESSORS.get(machine, processor)
 
 
 def _or_here(error: PaddockError) -> PaddockError:
@@ -71,132 +113,106 @@ def _stack(order: Order) -> Stack | None:
     return load_stack(stack_file(target)) if target else None
 
 
-def usual(order: Order) -> str:
-    """The image of the backend's target, of the release that belongs to the sources where there is
-    one. Raises PaddockError `flag-needs` where none is known.
+def usual(order: Order, commit: str = "") -> str:
+    """The image that the sources name, else that of the release of the backend's target.
+
+    `commit` is that of the sources, "" for none. Raises PaddockError `flag-needs` where no image is
+    known.
     """
     stack, known = _stack(order), recipe.load(order.backend)
-    ref = order.ref or known.ref
-    releases = [order.paddle, *(one for pair in known.pairs if pair.ref == ref
-                                for one in pair.paddle)]  # fmt: skip
+    pair = known.pair(commit or order.ref or known.ref)
+    if pair and pair.image and order.paddle in ("", *pair.paddle):
+        return pair.image.format(machine=os.uname().machine)
     image = stack.image if stack else None
     usual = [stack.default_release] if stack else []
-    named = [image.base(one, os.uname().machine) for one in (*releases, *usual)
+    named = [image.base(one, os.uname().machine)
+             for one in (order.paddle, *(pair.paddle if pair else ()), *usual)
              if image and one in image.bases]  # fmt: skip
     if not any(named):
         raise PaddockError("flag-needs", one="--in container", other="--image NAME")
     return next(filter(None, named))
 
 
-def _run(
-    client: Any, image: str, order: Order, home: Path, say: Say
-) -> tuple[int, str, tuple[str, ...]]:
-    """Run the tool in a new container; its exit status, its output, and the last lines beside."""
-    out, rest = bytearray(), bytearray()
-    tail: deque[str] = deque(maxlen=TAIL)
-    words = [str(ROOT / "paddock"), "build-ops", "--json", *_flags(order)]
+@dataclass
+class Listener:
+    """Takes what the tool in the container writes, and tells it on line by line.
 
-    def listen(printed: bytes | None, told: bytes | None) -> None:
-        out.extend(printed or b"")
-        rest.extend(told or b"")
-        *lines, rest[:] = rest.split(b"\n")
+    What follows its document says the same again, in sentences.
+    """
+
+    say: Say
+    progress: Progress
+    out: bytearray = field(default_factory=bytearray)
+    rest: bytearray = field(default_factory=bytearray)
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL))
+
+    def __call__(self, out: bytes | None, err: bytes | None) -> None:
+        """Take a piece of each stream."""
+        self.out.extend(out or b"")
+        self.rest.extend(err or b"")
+        *lines, self.rest[:] = self.rest.split(b"\n")
         for line in lines:
-            tail.append(line.decode("utf-8", "replace").rstrip())
-            say(tail[-1])
+            self.line(line.decode("utf-8", "replace").rstrip())
 
-    stack = _stack(order)
-    container = _container(client, image, order, home, stack)
+    def line(self, line: str) -> None:
+        """Take one line."""
+        if event := events.read(line):
+            events.repeat(event, self.progress)
+            return
+        self.tail.append(line)
+        if not self.out:
+            self.say(line)
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The one JSON document on standard output."""
+        try:
+            found = json.loads(self.out.decode("utf-8", "replace"))
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+
+def _run(client: Any, image: str, job: Job, told: Listener) -> int:
+    """Run the tool in a new container; its exit status."""
+    words = [str(ROOT / "paddock"), "build-ops", "--json", *_flags(job.order)]
+    container = job.container(client, image)
     try:
         box.start(container)
-        inside = Inside(client, container, home, stack.settings if stack else ())
-        status = inside.run(words, private(order.network), listen, f"build-{os.getpid()}")
-        owner = f"{os.getuid()}:{os.getgid()}"
-        inside.run(["chown", "-R", owner, str(home)], {}, lambda *_: None, "owner")
+        inside = Inside(client, container, job.home, job.stack.settings if job.stack else ())
+        variables = private(job.order.network) | {events.VARIABLE: "1"}
+        status = inside.run(words, variables, told, f"build-{os.getpid()}")
+        # Root in there is this user here where the engine runs without root's rights.
+        owned = ["chown", "-R", f"--reference={job.home}", str(job.home)]
+        inside.run(owned, {}, lambda *_: None, "owner")
     finally:
         box.remove([container])
-    return status, out.decode("utf-8", "replace"), tuple(tail)
-
-
-def _container(client: Any, image: str, order: Order, home: Path, stack: Stack | None) -> Any:
-    """A new container that waits; root in there writes to the home and the downloads alone."""
-    from docker.types import Mount
-
-    written = {home, *_downloads()}
-    mounts = [Mount(str(place), str(place), type="bind", read_only=place not in written)
-              for place in [*_mounts(order, home, stack), *_downloads()]]  # fmt: skip
-    shared = "host" if on_this_machine(order.network) else "bridge"
-    with engine.translated(image=image):
-        return client.containers.create(
-            image, entrypoint=["sleep", "infinity"], init=True, user="0:0", mounts=mounts,
-            network_mode=shared, environment=_variables(order, home),
-        )  # fmt: skip
-
-
-def _variables(order: Order, home: Path) -> dict[str, str]:
-    """The environment in the container, without what may hold a password."""
-    bundle = certificates(order.network)
-    trusted = Network(ca_bundle=bundle).environment() if bundle else {}
-    kept = {
-        name: os.environ[name] for name in ("PADDOCK_LANG", "LANG", "LC_ALL") if name in os.environ
-    }
-    own = {name: value for name, value in trusted.items() if value == str(bundle)}
-    found = {"PADDOCK_HOME": str(home), "HOME": str(home), **kept, **own}
-    return found | ({"UV_CACHE_DIR": str(_downloads()[0])} if _downloads() else {})
-
-
-def _downloads() -> list[Path]:
-    """Where the person keeps the downloads of uv: root in there writes to it, so root here only."""
-    named = os.environ.get("UV_CACHE_DIR")
-    if not named or os.getuid():
-        return []
-    place = Path(named).absolute()
-    place.mkdir(parents=True, exist_ok=True)
-    return [place]
+    return status
 
 
 def _flags(order: Order) -> Iterator[str]:
     """The order once more, as the command line in the container has it."""
-    given = {"backend": order.backend, "source": _source(order), "ref": order.ref,
+    flags = {"backend": order.backend, "source": given(order), "ref": order.ref,
              "python": order.python, "paddle": order.paddle, "in": "venv",
              "jobs": str(order.jobs or "")}  # fmt: skip
-    for name, value in given.items():
+    for name, value in flags.items():
         yield from (f"--{name}", value) if value else ()
     yield from ["--offline"] * order.network.offline
 
 
-def _source(order: Order) -> str:
-    path = Path(order.source)
-    return str(path.resolve()) if order.source and path.exists() else order.source
-
-
-def _mounts(order: Order, home: Path, stack: Stack | None) -> Iterator[Path]:
-    """The tool, its home, the sources, certificates, and what is wanted of the host's driver."""
-    yield from (ROOT, home)
-    if order.source and Path(_source(order)).exists():
-        yield Path(_source(order))
-    if bundle := certificates(order.network):
-        yield bundle
-    container = stack.container if stack else None
-    yield from (path for path in map(Path, container.mounts if container else ()) if path.exists())
-
-
-def _document(out: str) -> dict[str, Any] | None:
-    """The one JSON document on standard output."""
-    try:
-        found = json.loads(out)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _failed(
-    document: dict[str, Any] | None, status: int, tail: tuple[str, ...], home: Path
-) -> PaddockError:
+def _failed(told: Listener, status: int, home: Path, image: str) -> PaddockError:
     """The error of the tool in the container, else that it did not come so far."""
+    document, where = told.document, text("place.inside", image=image)
     if document and document.get("code") in STATUS:
-        return Told(document)
-    return PaddockError(classify(tail), tail[-5:], step="container", status=status, log="-",
-                        path=home, remedy="g++")  # fmt: skip
+        return Told(document, where)
+    tail = tuple(told.tail)
+    code = classify(tail)
+    reason = text("place.no-start", status=status)
+    return PaddockError(
+        "image-unfit" if code == "step-failed" else code, (*tail[-5:], where), step="container",
+        status=status, log="-", path=home, remedy="g++", image=image, reason=reason,
+        machine=os.uname().machine,
+    )  # fmt: skip
 
 
 def _taken(wheel: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def add_sources(archive: tarfile.TarFile, root: Path, path: Path) -> None:
 
     def wanted(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
         found = root / Path(info.name).relative_to(place(path))
-        if found.is_symlink() and _leads_out(found, root):
+        if found.is_symlink() and leads_out(found, root):
             outside.append(found)
             return None
         if info.linkname.startswith("/") and found.resolve().is_relative_to(root):
@@ -56,7 +56,7 @@ def add_sources(archive: tarfile.TarFile, root: Path, path: Path) -> None:
         raise PaddockError("source-missing", source=root, reason=reason) from None
 
 
-def _leads_out(link: Path, root: Path) -> bool:
+def leads_out(link: Path, root: Path) -> bool:
     """Whether a link leads to something outside of the folder, but not to what the folder is in."""
     target = link.resolve()
     return target.exists() and not target.is_relative_to(root) and not root.is_relative_to(target)

@@ -136,12 +136,16 @@ class Headers(Row, frozen=True, kw_only=True):
 
 
 class Pair(Table, frozen=True):
-    """The releases of Paddle that belong to a ref of the sources, and where that is known from."""
+    """The releases of Paddle that belong to a ref of the sources, and where that is known from.
+
+    `image` is the one in which it is built, with `{machine}`; "" for that of the release.
+    """
 
     ref: str
     paddle: list[str]
     source: str
     seen: str
+    image: str = ""
 
 
 class Root(Table, frozen=True):
@@ -204,6 +208,11 @@ class Recipe(Table, frozen=True, kw_only=True):
                   when=row.when, machine=row.machine, with_=row.with_, without=row.without)
             for row in self.headers for name in row.names
         )]  # fmt: skip
+
+    def pair(self, ref: str) -> Pair | None:
+        """What belongs to a ref, which may be the commit of one that is known."""
+        same = (one for one in self.pairs if ref in (one.ref, self.commits.get(one.ref)))
+        return next(same, None)
 
     def places(self) -> dict[str, str]:
         """The vendor's folders by name, as the variables in force have them."""
