@@ -39,8 +39,10 @@ def script(wanted: Wanted) -> str:
 
 
 def _step(step: Step, wanted: Wanted) -> dict[str, object]:
-    """What the template prints of a step."""
+    """What the template prints of a step; `lasting` is the file of one that is not cut short."""
+    lasting = wanted.places.output(step.name).with_suffix(".sh")
     return {
+        "lasting": lasting if KINDS[step.kind].leaves_halves else "",
         "name": step.name, "stamp": _stamp(wanted, step.name), "kind": step.kind,
         "check": "holds_" + re.sub(r"\W", "_", step.name),
         "script": commands(step, wanted), "holds": holds(step, wanted),
