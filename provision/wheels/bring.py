@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -22,28 +23,44 @@ def bring(source: Source, recipe: Recipe, network: Network) -> Path:
         return archive.unpacked(Path(source.origin), source.root)
     if not (source.root / ".git").is_dir():
         _begin(source)
-    git.tidy(source.root / ".git")
-    if not git.has(source.root, source.commit):
-        _fetch(source, network)
-    changed = git.changed(source.root, given_files(recipe))
-    if git.commit_of(source.root, "HEAD") != source.commit or changed:
-        _must(source, "checkout", "--quiet", "--force", "--detach", source.commit)
-        _must(source, "clean", "-fdq")
+    try:
+        _check_out(source, recipe, network)
+    except PaddockError as error:
+        # A machine that went down may have left files without their content.
+        if error.code != "source-missing" or git.is_sound(source.root):
+            raise
+        _begin(source)
+        _check_out(source, recipe, network)
     return source.root
 
 
 def _begin(source: Source) -> None:
-    """An empty repository in its place, whole or not at all."""
+    """An empty repository in place of what is there, with the submodules of that, whole or not at
+    all."""
     draft = source.root.with_name(f"{source.root.name}.new")
     shutil.rmtree(draft, ignore_errors=True)
     if (made := git.begin(draft)).status != 0:
         raise git.failed(source.origin, draft, made)
+    with contextlib.suppress(OSError):
+        (source.root / ".git/modules").rename(draft / ".git/modules")
+    shutil.rmtree(source.root, ignore_errors=True)
     draft.rename(source.root)
 
 
+def _check_out(source: Source, recipe: Recipe, network: Network) -> None:
+    """The commit, and no file that is not of it. Raises PaddockError `source-*`."""
+    git.tidy(source.root / ".git")
+    _fetch(source, network)
+    changed = git.changed(source.root, given_files(recipe))
+    if git.commit_of(source.root, "HEAD") != source.commit or changed:
+        _must(source, "checkout", "--quiet", "--force", "--detach", source.commit)
+        _must(source, "clean", "-fdq")
+
+
 def _fetch(source: Source, network: Network) -> None:
-    """The commit alone. Raises PaddockError `source-*`, `no-network`."""
-    if source.kind == "remote" and network.offline:
+    """The commit alone. Raises PaddockError `source-*`."""
+    is_away = source.kind == "remote" and network.offline
+    if is_away and not git.has(source.root, source.commit):
         raise PaddockError("source-offline", source=hidden(source.origin), ref=source.ref)
     answer = git.take(source.root, source.origin, source.commit, network)
     if "not our ref" in answer.err:

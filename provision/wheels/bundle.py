@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts.command import Answer
 from provision.wheels import git
 from provision.words import text
 
@@ -31,9 +32,11 @@ def repository(bundle: Path, folder: Path) -> Path:
     if folder.is_dir():
         return folder
     draft = folder.with_name(f"{folder.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
+    for left in folder.parent.glob(f"{folder.name}.*"):
+        if left == draft or not Path("/proc", left.suffix[1:]).is_dir():  # its process was killed
+            shutil.rmtree(left, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    answer = git.git(None, "clone", "--quiet", "--mirror", bundle, draft)
+    answer = git.git(None, "clone", "--quiet", "--template=", "--mirror", bundle, draft)
     # Of one that ends among its refs git makes an empty repository.
     has_refs = answer.status == 0 and bool(git.git(draft, "for-each-ref", "--count=1").out)
     if has_refs and not folder.is_dir():
@@ -41,10 +44,13 @@ def repository(bundle: Path, folder: Path) -> Path:
     shutil.rmtree(draft, ignore_errors=True)
     if has_refs:
         return folder
+    raise _error(bundle, answer)
+
+
+def _error(bundle: Path, answer: Answer) -> PaddockError:
+    """Why there is no repository in a bundle; what was cut among its refs gives an empty one."""
     if answer.status == 0:
-        raise PaddockError("package-damaged", file=bundle, reason=text("source.cut"))
-    if "No space left" in answer.err:
-        raise PaddockError("disk-full", step="source", path=folder)
-    if _DAMAGED.search(answer.err):
-        raise PaddockError("package-damaged", file=bundle, reason=git.reason(answer))
-    raise git.failed(str(bundle), None, answer)
+        return PaddockError("package-damaged", file=bundle, reason=text("source.cut"))
+    if _DAMAGED.search(answer.err) and "No space left" not in answer.err:
+        return PaddockError("package-damaged", file=bundle, reason=git.reason(answer))
+    return git.failed(str(bundle), None, answer)

@@ -16,6 +16,19 @@ from provision.symptoms import classify
 
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
 UNREACHED = ("no-network", "bad-certificate", "offline-missing")
+# Of what git says it is known what it means.
+_CODES = {"no-network": "source-unreached", "bad-certificate": "bad-certificate",
+          "offline-missing": "offline-missing", "disk-full": "disk-full"}  # fmt: skip
+# Set in a hook of git's, say, these name another repository than that of the folder, or change what
+# paths mean in it (git(1), "Environment Variables").
+_ELSEWHERE = frozenset(f"GIT_{name}" for name in (
+    "DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "OBJECT_DIRECTORY", "NAMESPACE", "SHALLOW_FILE",
+    "ALTERNATE_OBJECT_DIRECTORIES", "GRAFT_FILE", "PREFIX", "QUARANTINE_PATH", "DEFAULT_HASH",
+    "LITERAL_PATHSPECS", "GLOB_PATHSPECS", "NOGLOB_PATHSPECS", "ICASE_PATHSPECS",
+))  # fmt: skip
+# Whatever the user has set: no hooks, and bare repositories are read.
+_ALWAYS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=", "-c",
+           "safe.bareRepository=all")  # fmt: skip
 # Said where a server gives no commit but the tips of its branches, or no part of a history: those
 # before version 2 of git's protocol without uploadpack.allowReachableSHA1InWant, and plain files.
 _WHOLE_ONLY = re.compile(r"unadvertised object|shallow capabilities")
@@ -25,25 +38,33 @@ def git(
     folder: Path | None, *arguments: str | Path, network: Network | None = None,
     limit: float = LIMIT,
 ) -> Answer:  # fmt: skip
-    """Run git in a folder; it asks nobody for a password. Raises PaddockError `source-missing`.
+    """Run git in the top folder of a repository, never in one around it; it asks nobody for a
+    password. Raises PaddockError `source-missing`.
 
     Only with a network it may take long: then it ends after `limit` seconds, and with this process.
     """
-    argv = ["git", *(["-C", str(folder)] if folder else []), *arguments]
-    # From git 2.32 on; unlike an option this reaches the git that hands out another repository.
-    system = os.environ.get("GIT_CONFIG_SYSTEM") or str(TEMPLATES / "wheels" / "gitconfig")
-    quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0",
-             "GIT_CONFIG_SYSTEM": system}  # fmt: skip
+    argv = ["git", *_ALWAYS, *(["-C", str(folder)] if folder else []), *arguments]
     try:
         if network:
-            return run(argv, limit, {**os.environ, **network.environment(), **quiet})
+            return run(argv, limit, _variables(folder) | network.environment())
         done = subprocess.run(
-            argv, env={**os.environ, **quiet}, stdin=subprocess.DEVNULL, capture_output=True,
+            argv, env=_variables(folder), stdin=subprocess.DEVNULL, capture_output=True,
             encoding="utf-8", errors="replace", check=False,
         )  # fmt: skip
         return Answer(done.returncode, done.stdout, done.stderr)
     except OSError as error:
         raise PaddockError("source-missing", source="git", reason=error.strerror) from None
+
+
+def _variables(folder: Path | None) -> dict[str, str]:
+    """The environment of git."""
+    kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    if folder:  # in a folder whose repository is broken git would go on to one around it
+        kept["GIT_CEILING_DIRECTORIES"] = str(folder.resolve().parent)
+    # From git 2.32 on; unlike an option this reaches the git that hands out another repository.
+    system = os.environ.get("GIT_CONFIG_SYSTEM") or str(TEMPLATES / "wheels" / "gitconfig")
+    return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0",
+                   "GIT_CONFIG_SYSTEM": system}  # fmt: skip
 
 
 def must(
@@ -59,9 +80,9 @@ def must(
 def failed(source: str, folder: Path | None, answer: Answer) -> PaddockError:
     """The error `source-missing`, or of the network, with git's words."""
     lines = answer.lines[-5:]
-    code = classify(lines)
+    code = _CODES.get(classify(lines), "source-missing")
     return PaddockError(
-        code if code in UNREACHED else "source-missing", tuple(lines), source=hidden(source),
+        code, tuple(lines), source=hidden(source),
         reason=reason(answer), step="source", path=folder or "", status=answer.status, log="-",
         remedy="git",
     )  # fmt: skip
@@ -72,15 +93,20 @@ def reason(answer: Answer) -> str:
     if answer.status is None:
         return "no end in time"
     lines = answer.lines[-5:]
-    said = [one for one in lines if one.startswith(("fatal:", "error:"))] + lines[-1:]
-    return said[0].removeprefix("fatal: ") if said else f"exit status {answer.status}"
+    said = [one for one in lines if one.startswith(("ssh:", "fatal:", "error:"))] + lines[-1:]
+    return said[0].removeprefix("fatal: ").rstrip(".") if said else f"exit status {answer.status}"
 
 
 def begin(folder: Path, *how: str) -> Answer:
-    """An empty repository, or the one that is there made sound."""
-    made = git(None, "init", "--quiet", *how, folder)
-    # Links as text files would break the build without a word, whatever the user's own setting.
-    return made if made.status != 0 else git(folder, "config", "core.symlinks", "true")
+    """An empty repository with our settings, or the one that is there made whole."""
+    template = TEMPLATES / "repository"
+    return git(None, "init", "--quiet", f"--template={template}", *how, folder)
+
+
+def is_sound(folder: Path) -> bool:
+    """Whether all is well in a repository of this tool's; it takes a second or more."""
+    looks = (("fsck", "--no-dangling", "--no-progress"), ("status", "--porcelain"))
+    return all(git(folder, *look).status == 0 for look in looks)
 
 
 def is_at(folder: Path, commit: str) -> bool:
@@ -95,23 +121,24 @@ def has(folder: Path, commit: str) -> bool:
 
 
 def take(folder: Path, url: str, commit: str, network: Network) -> Answer:
-    """Fetch one commit alone, also one on no branch, from an address that becomes `origin`.
+    """Fetch one commit alone, also one on no branch, from an address.
 
-    Where the server does not give that, all its branches and tags are fetched.
+    Where the server does not give that, all its branches and tags are fetched. `origin` becomes
+    what a clone has there: beside it are the submodules whose addresses are relative.
     """
-    git(folder, "remote", "remove", "origin")
-    git(folder, "remote", "add", "origin", url)
+    beside = git(Path(url), "config", "remote.origin.url") if Path(url).is_dir() else None
+    git(folder, "config", "remote.origin.url", (beside.out.strip() if beside else "") or url)
     if has(folder, commit):
         return Answer(0, "", "")
     # A pack is there as a whole or not at all; single objects would let a killed fetch look done.
     fetch = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--update-shallow")
-    answer = git(folder, *fetch, "--depth", "1", "origin", commit, network=network)
+    answer = git(folder, *fetch, "--depth", "1", "--end-of-options", url, commit, network=network)
     if not _WHOLE_ONLY.search(answer.err):
         return answer
     store = Path(git(folder, "rev-parse", "--absolute-git-dir").out.strip())
     more = ["--unshallow"] if (store / "shallow").is_file() else []
     refs = ("+refs/heads/*:refs/origin/*", "+refs/tags/*:refs/tags/*")
-    answer = git(folder, *fetch, *more, "origin", *refs, network=network)
+    answer = git(folder, *fetch, *more, "--end-of-options", url, *refs, network=network)
     is_gone = answer.status == 0 and not has(folder, commit)
     return Answer(1, "", f"fatal: not our ref {commit}") if is_gone else answer
 
@@ -125,8 +152,11 @@ def tidy(store: Path) -> None:
 
 def is_repository(path: Path) -> bool:
     """Whether the folder is the top of a repository of its own, with a work tree or bare."""
-    is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
-    return is_bare or (path / ".git").exists()
+    return _is_bare(path) or (path / ".git").exists()
+
+
+def _is_bare(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir()
 
 
 def commit_of(path: Path, ref: str) -> str | None:
@@ -139,13 +169,24 @@ def commit_of(path: Path, ref: str) -> str | None:
     return None
 
 
+def recorded(path: Path, module: str) -> str:
+    """The commit of a submodule that a repository's own commit has; "" where it has none there."""
+    answer = git(path, "ls-tree", "HEAD", "--", module)
+    kind, _, rest = answer.out.partition(" commit ")
+    return rest[:40] if kind == "160000" else ""
+
+
 def changed(path: Path, but: Iterable[str] = ()) -> list[str]:
     """What in a work tree differs from its commit, these paths left out; [] for a bare repository.
 
     New files count: a build takes every source file that it finds. Submodules are looked at by
-    themselves.
+    themselves. Raises PaddockError `source-missing` where git cannot tell.
     """
+    if _is_bare(path):
+        return []
     left_out = [f":(exclude,literal){name}" for name in but]
     argv = ("status", "--porcelain", "--ignore-submodules=all", "--untracked-files=all", "--", ".")
     answer = git(path, *argv, *left_out)
-    return answer.out.splitlines() if answer.status == 0 else []
+    if answer.status != 0:
+        raise failed(str(path), path, answer)
+    return answer.out.splitlines()

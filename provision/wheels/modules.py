@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from provision.errors import PaddockError
+from provision.facts.command import Answer
 from provision.facts.together import together
 from provision.network import Network
 from provision.wheels import git
 from provision.wheels.recipe import Module, Recipe
 from provision.wheels.source import Source, wanted_modules
+from provision.words import text
 
 
 def missing(source: Source, root: Path, recipe: Recipe, known: dict[str, str]) -> list[Module]:
@@ -28,7 +30,7 @@ def _is_whole(top: Path, root: Path, module: Module) -> bool:
     place = root / module.path
     if not module.there(root) or not (place / ".git").exists():
         return module.there(root)
-    recorded = git.git(top, "rev-parse", f"HEAD:{place.relative_to(top)}").out.strip()
+    recorded = git.recorded(top, str(place.relative_to(top)))
     said = git.git(place, "rev-parse", "HEAD", "--absolute-git-dir")
     if said.status != 0:
         return False
@@ -86,7 +88,7 @@ def refuse_changed(source: Source, recipe: Recipe, known: dict[str, str]) -> Non
 def _changes(top: Path, module: Module, recipe: Recipe) -> list[str]:
     """How a submodule differs from what is recorded of it, in lines of `git status`."""
     place, up = top / module.path, top / outer(module, recipe)
-    recorded = git.git(up, "rev-parse", f"HEAD:{place.relative_to(up)}").out.strip()
+    recorded = git.recorded(up, str(place.relative_to(up)))
     moved = [] if git.commit_of(place, "HEAD") == recorded else [f" M {module.path}"]
     return moved + [f"{line[:3]}{module.path}/{line[3:]}" for line in git.changed(place)]
 
@@ -102,37 +104,54 @@ def _update(source: Source, root: Path, top: str, paths: Sequence[str], network:
     The recorded commits alone are fetched, side by side: `git submodule update` would fetch what is
     newest as well, and one after another. Of a prepared tree nothing has to be online.
     """
-    calls = []
-    for path in paths:
-        given = [str(Path(source.origin, path))] if is_prepared(source, path) else []
-        if given or not network.offline:
-            name = str(Path(path).relative_to(top))
-            calls.append(partial(_take, root / top, name, given, network))
-    if calls:
-        git.git(root / top, "submodule", "--quiet", "init")
+    clone = Path(source.origin, top) if source.kind == "repository" else None
+    names = [str(Path(path).relative_to(top)) for path in paths]
+    git.git(root / top, "submodule", "--quiet", "init")
+    git.git(root / top, "submodule", "--quiet", "sync")  # another mirror's may be noted there
+    found = [_addresses(root / top, clone, name, network) for name in names]
+    calls = [partial(_take, root / top, *each, network) for each in zip(names, found, strict=True)]
     return next(filter(None, together(calls)), "")
 
 
-def _take(top: Path, path: str, given: Sequence[str], network: Network) -> str:
+def _addresses(top: Path, clone: Path | None, path: str, network: Network) -> list[str]:
+    """Where a submodule may be had: in the user's clone, where that names, where it is recorded."""
+    found = [str(clone / path)] if clone and (clone / path / ".git").exists() else []
+    if not network.offline:
+        key = f"submodule.{_name(top, path)}.url"
+        tops = filter(None, (clone, top))
+        found += [git.git(one, "config", key).out.strip() for one in tops]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _take(top: Path, path: str, addresses: Sequence[str], network: Network) -> str:
     """Fetch the recorded commit of one and check it out; why that failed, "" where it did not."""
-    place, name = top / path, _name(top, path)
-    store = Path(git.git(top, "rev-parse", "--absolute-git-dir").out.strip(), "modules", name)
-    git.tidy(store)
-    if (place / ".git").exists() and git.git(place, "rev-parse", "--git-dir").status:
-        shutil.rmtree(store, ignore_errors=True)  # killed before it was a repository
-        (place / ".git").unlink()
-    store.parent.mkdir(parents=True, exist_ok=True)
-    recorded = git.git(top, "rev-parse", f"HEAD:{path}").out.strip()
-    asked = git.git(top, "config", f"submodule.{name}.url").out.strip()
-    answer = git.begin(place, f"--separate-git-dir={store}")
-    if answer.status == 0:
-        for address in (*given, *([] if network.offline else [asked])):
-            answer = git.take(place, address, recorded, network)
-            if answer.status == 0:
-                break
-    if answer.status == 0:
-        answer = git.git(place, "checkout", "--quiet", "--force", "--detach", recorded)
+    place, recorded = top / path, git.recorded(top, path)
+    if not recorded:
+        return text("source.unrecorded", path=path)
+    if not addresses:
+        return ""
+    own = git.git(top, "rev-parse", "--absolute-git-dir").out.strip()
+    store = Path(own, "modules", _name(top, path))
+    answer = _tried(place, store, addresses, recorded, network)
+    if answer.status != 0 and place.is_dir() and not git.is_sound(place):
+        shutil.rmtree(store, ignore_errors=True)  # killed before it was whole, or damaged since
+        (place / ".git").unlink(missing_ok=True)
+        answer = _tried(place, store, addresses, recorded, network)
     return f"{path}: {git.reason(answer)}" if answer.status != 0 else ""
+
+
+def _tried(
+    place: Path, store: Path, addresses: Sequence[str], recorded: str, network: Network
+) -> Answer:
+    """One try to have a submodule from the first address that gives it."""
+    git.tidy(store)
+    store.parent.mkdir(parents=True, exist_ok=True)
+    answer = git.begin(place, f"--separate-git-dir={store}")
+    for address in addresses if answer.status == 0 else ():
+        answer = git.take(place, address, recorded, network)
+        if answer.status == 0:
+            return git.git(place, "checkout", "--quiet", "--force", "--detach", recorded)
+    return answer
 
 
 def _name(top: Path, path: str) -> str:

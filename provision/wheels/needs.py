@@ -17,7 +17,7 @@ from provision.run import Settings
 from provision.symptoms import classify
 from provision.tools import uv
 from provision.wheels import git, modules
-from provision.wheels.source import wanted_modules
+from provision.wheels.source import Source, wanted_modules
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -86,18 +86,28 @@ def _modules(work: Work, network: Network) -> Iterator[Need]:
         wanted = [one for one in recipe.modules if one.applies_here(work.known)]
     else:
         wanted = wanted_modules(recipe, given, work.known)
-    ask = partial(_silent, _addresses(given), network)
+    ask = partial(_silent, _addresses(given, source), network)
     for here in (False, True):
         names = [one.path for one in wanted if modules.is_prepared(source, one.path) is here]
         if names:
             yield Need("modules", text("need.modules", names=", ".join(names)), here, ask)
 
 
-def _addresses(top: Path) -> list[str]:
-    """Where the submodules of a repository are, those that are not found beside it."""
-    argv = ("config", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.url$")
-    rows = git.git(top, *argv).out.splitlines() if (top / ".gitmodules").is_file() else []
-    return [url for row in rows if (url := row.partition(" ")[2]) and not url.startswith(".")]
+def _addresses(top: Path, source: Source) -> list[str]:
+    """Where the submodules of a repository are, as the user's own clone says, else as recorded.
+
+    Those that are found beside it are left out.
+    """
+    listed = _urls(top, "--file", ".gitmodules") if (top / ".gitmodules").is_file() else {}
+    own = _urls(Path(source.origin)) if source.kind == "repository" else {}
+    found = (own.get(key, url) for key, url in listed.items())
+    return [url for url in found if not url.startswith(".")]
+
+
+def _urls(top: Path, *where: str) -> dict[str, str]:
+    """The addresses of submodules in a file of git's configuration, by their keys."""
+    rows = git.git(top, "config", *where, "--get-regexp", r"^submodule\..*\.url$").out
+    return {key: url for key, _, url in (row.partition(" ") for row in rows.splitlines()) if url}
 
 
 def _silent(addresses: list[str], network: Network) -> str:

@@ -15,7 +15,8 @@ from provision.wheels import archive, bundle, git
 from provision.wheels.recipe import Module, Recipe
 from provision.words import text
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
+# As git has it: also `host:path`, and names that url.ADDRESS.insteadOf stands for.
+_URL = re.compile(r"[^/]+:")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -42,7 +43,7 @@ def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
     folder or repository here what is checked out, of a bundle what was when it was made. Raises
     PaddockError `source-*`, `no-network`, `package-damaged`.
     """
-    if not given or _URL.match(given):
+    if not given or (_URL.match(given) and not Path(given).exists()):
         return _remote(recipe, given or recipe.repository, ref or recipe.ref, network)
     path = Path(given).absolute()
     if bundle.is_bundle(path):
@@ -101,15 +102,16 @@ def _bundled(path: Path, ref: str, recipe: Recipe) -> Source:
 def _remote(recipe: Recipe, url: str, ref: str, network: Network) -> Source:
     """A repository elsewhere; what the recipe or the ref itself pins is not asked for."""
     known = recipe.commits.get(ref) if url == recipe.repository else None
-    commit = known or (ref if COMMIT.fullmatch(ref) else None) or _asked(url, ref, network)
+    named = ref.lower() if COMMIT.fullmatch(ref.lower()) else None
+    commit = known or named or _asked(url, ref, network)
     return Source(url, checkout(recipe), commit, commit, ref, "remote")
 
 
 def _asked(url: str, ref: str, network: Network) -> str:
-    """The commit that a tag or branch of a remote repository names now."""
+    """The commit that a tag, a branch or a ref by its whole name is in a remote repository now."""
     if network.offline:
         raise PaddockError("source-offline", source=hidden(url), ref=ref)
-    names = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"]
+    names = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref]
     answer = git.must(url, None, "ls-remote", "--end-of-options", url, *names, network=network)
     rows = dict(line.split("\t")[::-1] for line in answer.splitlines() if "\t" in line)
     found = next((rows[name] for name in names if name in rows), None)

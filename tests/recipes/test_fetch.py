@@ -3,6 +3,7 @@ fetches that are killed, and commits that are nowhere."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -169,6 +170,84 @@ def test_a_mirror_in_place_of_the_vendors_address(
     monkeypatch.setenv("HOME", str(tmp_path))
     host.url = "https://example.org/vendor"
     _fetched(host, repositories[1])
+
+
+def _modules(given: Path | str, ref: str = "") -> tuple[list[str], str]:
+    """The submodules that cannot be had, and what git said."""
+    found = source.find(RECIPE, str(given), ref, Network())
+    root = bring.bring(found, RECIPE, Network())
+    gone, said = modules.modules(found, root, RECIPE, KNOWN, Network())
+    return [one.path for one in gone], said
+
+
+def test_submodules_beside_the_origin_of_a_clone(host: Host, tmp_path: Path) -> None:
+    """Their addresses are relative, and they were not fetched into the clone."""
+    git(tmp_path, "clone", "--quiet", f"{host.url}/PaddleCustomDevice", "clone")
+    assert _modules(tmp_path / "clone") == ([], "")
+
+
+def test_a_clone_that_says_where_its_submodules_are(host: Host, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", f"{host.url}/PaddleCustomDevice", "clone")
+    clone = tmp_path / "clone"
+    git(clone, "remote", "set-url", "origin", "http://127.0.0.1:1/PaddleCustomDevice")
+    assert _modules(clone)[0]
+    git(clone, "config", "submodule.Paddle.url", f"{host.url}/Paddle")
+    assert _modules(clone) == ([], "")
+
+
+def test_another_mirror_of_the_same_sources(
+    repositories: tuple[Path, str], home: Path, tmp_path: Path
+) -> None:
+    """The checkout is one for all: nothing in it leads to the mirror of before."""
+    with serving(Host(repositories[0])) as gone:
+        assert _modules(f"{gone.url}/PaddleCustomDevice", "v1") == ([], "")
+        assert _modules(f"{gone.url}/PaddleCustomDevice", repositories[1]) == ([], "")
+    served = tmp_path / "served"
+    shutil.copytree(repositories[0], served)
+    git(tmp_path, "clone", "--quiet", str(served / "Paddle"), "paddle")
+    newest = commit(tmp_path / "paddle")
+    git(tmp_path / "paddle", "push", "--quiet", "origin", "HEAD:next")
+    git(tmp_path, "clone", "--quiet", str(served / "PaddleCustomDevice"), "clone")
+    git(tmp_path / "clone", "update-index", "--cacheinfo", f"160000,{newest},Paddle")
+    git(tmp_path / "clone", "commit", "--quiet", "-m", "A newer Paddle")
+    git(tmp_path / "clone", "push", "--quiet", "origin", "HEAD:next")
+    with serving(Host(served)) as other:
+        assert _modules(f"{other.url}/PaddleCustomDevice", "next") == ([], "")
+
+
+@pytest.mark.parametrize("ref", ["HEAD", "refs/heads/develop", "upper"])
+def test_what_a_ref_may_be_at_an_address(
+    host: Host, repositories: tuple[Path, str], ref: str
+) -> None:
+    wanted = git(repositories[0] / "PaddleCustomDevice", "rev-parse", "develop")
+    asked = wanted.upper() if ref == "upper" else ref
+    found = source.find(RECIPE, f"{host.url}/PaddleCustomDevice", asked, Network())
+    assert found.commit == wanted
+
+
+def test_an_address_that_git_knows_by_a_short_name(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitconfig").write_text(f'[url "{host.url}/"]\ninsteadOf = vendor:\n')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert _modules("vendor:PaddleCustomDevice", "v1") == ([], "")
+
+
+def test_a_commit_that_has_no_such_submodule(host: Host, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", f"{host.url}/PaddleCustomDevice", "clone")
+    git(tmp_path / "clone", "rm", "--quiet", "--cached", "Paddle")
+    (tmp_path / "clone/Paddle").rmdir()
+    git(tmp_path / "clone", "commit", "--quiet", "-m", "Without it")
+    gone, said = _modules(tmp_path / "clone")
+    assert "Paddle" in gone and said == "Paddle is no submodule of this commit"
+
+
+@pytest.mark.parametrize("given", ["http://127.0.0.1:1/x", "ssh://127.0.0.1:1/x", "no.invalid:x"])
+def test_an_address_that_cannot_be_reached(home: Path, given: str) -> None:
+    with pytest.raises(PaddockError) as caught:
+        source.find(RECIPE, given, "v1", Network())
+    assert caught.value.code == "source-unreached" and "--source" in caught.value.part("do")
+    assert re.search("connect|resolve", caught.value.part("what"))
 
 
 def test_a_clone_of_one_commit_at_no_branch(tmp_path: Path, whole: Path, home: Path) -> None:

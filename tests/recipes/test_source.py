@@ -9,6 +9,7 @@ import stat
 import subprocess
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,125 @@ def test_the_clone_of_another_user_is_read(tree: Path, monkeypatch: pytest.Monke
     with pytest.raises(PaddockError) as caught:
         _found(tree)
     assert (caught.value.code, "ownership" in str(caught.value)) == ("source-missing", True)
+
+
+def _built(given: Path | str, ref: str = "") -> Path:
+    """The sources with all their submodules, without network."""
+    recipe, found = load("npu"), _found(given, ref)
+    root = bring.bring(found, recipe, OFFLINE)
+    known = {"machine": "x86_64", "atb": "/nowhere"}
+    assert modules.modules(found, root, recipe, known, OFFLINE) == ([], "")
+    return root
+
+
+@pytest.mark.parametrize(
+    "setting", ["core.autocrlf = true", "core.eol = crlf", "core.hooksPath = {hooks}",
+                "init.templateDir = {hooks}/..", "core.fsmonitor = {hooks}/post-checkout",
+                "core.symlinks = false", "submodule.recurse = true"],
+)  # fmt: skip
+def test_a_users_own_settings_change_no_file(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    hooks = tmp_path / "template" / "hooks"
+    hooks.mkdir(parents=True)
+    for name in ("post-checkout", "reference-transaction"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/was-run\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    section, _, row = setting.format(hooks=hooks).partition(".")
+    (tmp_path / ".gitconfig").write_text(f"[{section}]\n{row}\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    root = _built(whole)
+    for path in ("backends/npu/tools/compile.sh", "Paddle/cmake/version.cmake"):
+        assert (root / path).read_bytes() == (whole / path).read_bytes()
+    assert (root / "backends/npu/cmake/generic.cmake").is_symlink()
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_a_bare_repository_is_read_where_a_user_forbids_finding_one(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", str(whole), "bare")
+    (tmp_path / ".gitconfig").write_text("[safe]\nbareRepository = explicit\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert (bring.bring(_found(tmp_path / "bare"), load("npu"), OFFLINE) / "backends").is_dir()
+
+
+@pytest.mark.parametrize(
+    "name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+             "GIT_COMMON_DIR", "GIT_DEFAULT_HASH", "GIT_TEMPLATE_DIR"],
+)  # fmt: skip
+def test_within_a_hook_of_another_repository(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Git tells its hooks by the environment which repository they are of."""
+    other = tmp_path / "other"
+    git(tmp_path, "init", "--quiet", str(other))
+    (other / "mine").write_text("mine\n")
+    head, before = commit(other), (other / ".git/config").read_bytes()
+    (other / "mine").write_text("changed\n")
+    values = {"GIT_WORK_TREE": other, "GIT_INDEX_FILE": other / ".git/index",
+              "GIT_OBJECT_DIRECTORY": other / ".git/objects", "GIT_DEFAULT_HASH": "sha256",
+              "GIT_TEMPLATE_DIR": other}  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setenv(name, str(values.get(name, other / ".git")))
+        root = _built(whole)
+    assert (root / "backends/npu/CMakeLists.txt").is_file()
+    assert git(root, "rev-parse", "HEAD") == git(whole, "rev-parse", "HEAD")
+    assert git(other, "rev-parse", "HEAD") == head and (other / "mine").read_text() == "changed\n"
+    assert (other / ".git/config").read_bytes() == before
+
+
+def test_no_repository_around_the_cache_is_touched(whole: Path, tmp_path: Path) -> None:
+    """Where the cache is in a person's repository, and its own one is broken."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "mine").write_text("mine\n")
+    git(tmp_path, "add", "mine")
+    git(tmp_path, "commit", "--quiet", "-m", "Mine")
+    before = (tmp_path / ".git/config").read_bytes()
+    root = _built(whole)
+    (root / ".git/HEAD").unlink()
+    (root / ".git/modules/Paddle/HEAD").unlink()
+    (tmp_path / "mine").write_text("changed\n")
+    assert _built(whole) == root and (tmp_path / "mine").read_text() == "changed\n"
+    assert (tmp_path / ".git/config").read_bytes() == before
+
+
+def _cut(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _emptied(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize(
+    ("what", "harm"),
+    [("HEAD", _emptied), ("HEAD", Path.unlink), ("config", _emptied), ("objects/pack/*.pack", _cut),
+     ("objects/pack/*.pack", _emptied), ("index", _cut)],
+)  # fmt: skip
+def test_a_checkout_that_was_damaged_is_made_again(
+    whole: Path, what: str, harm: Callable[[Path], None]
+) -> None:
+    """As a machine that goes down can leave it: what was noted is there and has no content."""
+    root = _built(whole)
+    files = ("Paddle/cmake/generic.cmake", "cmake/paddle.cmake")
+    for store, file in zip((".git/modules/Paddle", ".git"), files, strict=True):
+        (root / file).unlink()
+        for one in (root / store).glob(what):
+            harm(one)
+    assert _built(whole) == root
+    for file in files:
+        assert (root / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_an_index_that_cannot_be_read_hides_no_change(whole: Path) -> None:
+    root = _built(whole)
+    (root / ".git/index").write_bytes(b"")
+    (root / "backends/npu/CMakeLists.txt").write_text("another\n")
+    _built(whole)
+    assert (root / "backends/npu/CMakeLists.txt").read_text() != "another\n"
 
 
 def test_no_sources(tmp_path: Path) -> None:
