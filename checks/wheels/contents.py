@@ -22,6 +22,7 @@ from checks.wheels.archive import UnsafeError
 from checks.wheels.outline import Outline
 from provision.amounts import size
 from provision.errors import PaddockError
+from provision.facts.linking.elf_file import DAMAGED, ElfFile
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
 _SPARE = 1 << 30  # bytes that stay free on the disk
@@ -55,8 +56,9 @@ class Contents(msgspec.Struct, frozen=True):
 
     `infos` are all such folders; there should be one. `texts` are METADATA, WHEEL and RECORD, those
     that are there; `record` is the last one in rows: name -> (digest, size). `members` are all
-    files by their names. `libraries` are the names of ELF files, and of what is called like one
-    and is none -> the file with what is read of it.
+    files by their names. `libraries` are the names of what the loader takes (libraries, and
+    programs that are linked with some), and of what is called like a library -> the file with what
+    is read of it.
     """
 
     info: str = ""
@@ -111,7 +113,7 @@ def _one(
     content = archive.pieces(whole, info)
     first = next(content, b"")
     outline = None
-    if _LIBRARY.search(info.filename) or first.startswith(_MAGIC):
+    if is_library(info.filename) or first.startswith(_MAGIC):
         outline = Outline(_made(path, info.file_size), info.file_size)
     check = isal_zlib.crc32(b"")
 
@@ -128,7 +130,21 @@ def _one(
         raise zipfile.BadZipFile(f"{info.filename}: CRC-32")
     if outline and not outline.has_all():
         _unpack(whole, info, path)
-    return Member(info.file_size, _written(hasher) if hasher else ""), bool(outline)
+    is_kept = outline is not None and _is_for_loader(path, info.filename)
+    return Member(info.file_size, _written(hasher) if hasher else ""), is_kept
+
+
+def is_library(name: str) -> bool:
+    """Whether a file is called as shared libraries are."""
+    return bool(_LIBRARY.search(name))
+
+
+def _is_for_loader(path: Path, name: str) -> bool:
+    """Whether a file is held to what the loader asks for; a damaged one is told of, too."""
+    try:
+        return is_library(name) or ElfFile(path).is_for_loader
+    except DAMAGED:
+        return True
 
 
 def _unpack(whole: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:

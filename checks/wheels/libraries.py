@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import platform
 import posixpath
 import re
@@ -10,10 +9,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from checks.machine.finding import APART, Evidence, Finding, State
+from checks.wheels.contents import is_library
 from checks.wheels.subject import Subject
 from provision.distributions import normal
-from provision.facts.linking.elf_file import DAMAGED, ElfFile
+from provision.facts.linking.elf_file import ElfFile
 from provision.facts.linking.library_folders import products
 from provision.facts.linking.linkage import Linkage
 
@@ -22,7 +24,12 @@ _PADDLE = "measured: Paddle opens each *.so in paddle_custom_device, and nothing
 _PLUGIN = "paddle-custom-"
 # Where a build happens, or what only its owner may read: nobody else has it, or, worse, anybody may
 # put a library there.
-_BUILD = ("/tmp", "/var/tmp", "/home", "/root", "/build", "/workspace", "/work", "/mnt")  # noqa: S108
+_BUILD = (
+    "/tmp", "/var/tmp", "/dev/shm", "/proc", "/run", "/home", "/root", "/build", "/builds",  # noqa: S108
+    "/workspace", "/work", "/mnt", "/paddle", "/github", "/__w", "/var/lib/jenkins",
+)  # fmt: skip
+# How files begin that other systems load.
+_OTHERS = {b"MZ": "Windows", b"\xcf\xfa\xed\xfe": "macOS", b"\xca\xfe\xba\xbe": "macOS"}
 _SYSTEM = re.compile(r"/(usr/)?(local/)?lib(32|64)?(/[a-z0-9_]+-linux-gnu)?")
 _PYTHON = re.compile(r"/(site|dist)-packages(/|$)")
 # The loader takes the name only where it is a whole part of the path.
@@ -38,7 +45,7 @@ def sound(subject: Subject) -> Finding:
         return Finding("error", "none", {"name": subject.name.name}, evidence, source=_PADDLE)
     if not subject.linkage:
         return APART
-    bad = [one for one in subject.linkage if one.problem]
+    bad = [one for one in map(_judged, subject.linkage) if one.problem]
     evidence = [Evidence(f"{one.problem}", one.file) for one in bad[:4]]
     for one in bad:
         values = {"file": one.file, "arch": one.arch, "here": platform.machine(),
@@ -49,6 +56,18 @@ def sound(subject: Subject) -> Finding:
         return finding
     line = f"{subject.linkage[0].arch}, libraries: {len(subject.linkage)}"
     return Finding("ok", evidence=[Evidence(line, subject.path.name)])
+
+
+def _judged(one: Linkage) -> Linkage:
+    """A library with what can be told further: for what system it is, or that it is a program."""
+    if not one.arch:
+        with Path(one.file).open("rb") as file:
+            head = file.read(4)
+        system = next((name for magic, name in _OTHERS.items() if head.startswith(magic)), "")
+        return msgspec.structs.replace(one, arch=system)
+    if not one.problem and is_library(one.file) and ElfFile(Path(one.file)).is_program:
+        return msgspec.structs.replace(one, problem="a program, not a library")
+    return one
 
 
 def _promise(subject: Subject) -> Finding | None:
@@ -157,11 +176,8 @@ def stack(subject: Subject) -> Finding:
     """No library makes the stack of the whole process executable."""
     if not subject.linkage:
         return APART
-    bad = []
-    for path in subject.contents.libraries.values():
-        with contextlib.suppress(OSError, *DAMAGED):
-            if ElfFile(path).executable_stack:
-                bad.append(str(path))
+    files = [one.file for one in subject.linkage if not one.problem]
+    bad = [path for path in files if ElfFile(Path(path)).executable_stack]
     if not bad:
         return Finding("ok", evidence=[Evidence("PT_GNU_STACK RW", subject.path.name)])
     evidence = [Evidence("PT_GNU_STACK RWE, or none", path) for path in bad[:4]]

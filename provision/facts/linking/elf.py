@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from provision.facts.linking import elf_symbols
-from provision.facts.linking.elf_file import DAMAGED, ElfError, ElfFile
+from provision.facts.linking.elf_file import DAMAGED, EXECUTABLE, SHARED, ElfError, ElfFile
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -39,6 +39,8 @@ def checked(elf: ElfFile, arch: str) -> ElfFile:
     """A file, once it is sure that this processor can load it. Raises ElfError."""
     if elf.arch != arch:
         raise ElfError(f"built for {elf.arch}, this machine is {arch}")
+    if elf.kind not in (EXECUTABLE, SHARED):
+        raise ElfError("not a shared library: an object file or a dump")
     if not elf.dynamic:
         raise ElfError("not a shared library: it has no dynamic section")
     return elf

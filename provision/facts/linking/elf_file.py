@@ -18,10 +18,15 @@ _MACHINES = {
     258: "loongarch64",
 }  # fmt: skip
 _HEADER = 64  # bytes
+# What a made-up file may say of itself before it is not believed; real ones stay far below.
+_SEGMENTS, _TAGS = 256, 2048
 _SEGMENT = struct.Struct("<IIQQ8xQ")  # type, flags, offset, address, size in the file
+_ENTRY = 56  # bytes of it, with what is not read
 _LOAD, _DYNAMIC, _STACK = 1, 2, 0x6474E551
 _EXECUTABLE = 1  # a segment's flag
 _NEEDED, _STRTAB, _STRSZ, _SONAME, _RPATH, _RUNPATH = 1, 5, 10, 14, 15, 29
+EXECUTABLE, SHARED = 2, 3  # types of files
+_FLAGS_1, _PIE = 0x6FFFFFFB, 0x8000000  # a program that may lie anywhere has the type of a library
 # What a damaged file raises when it is asked something.
 DAMAGED = (ValueError, struct.error, IndexError, OverflowError)
 
@@ -71,12 +76,35 @@ class ElfFile:
         start, end, size = self._headers()
         found = []
         if end <= len(self.data):
-            for place in range(start, end, size or 1):
+            if end - start > _ENTRY * _SEGMENTS or size not in (0, _ENTRY):
+                raise ElfError(f"damaged: its segments take {end - start} bytes, by {size}")
+            for place in range(start, end, _ENTRY):
                 found.append(_SEGMENT.unpack_from(self.data, place))
         end = max([end, *(offset + length for _, _, offset, _, length in found)])
         if end > len(self.data):
             raise ElfError(f"truncated: {len(self.data)} bytes of at least {end}")
         return found
+
+    @property
+    def kind(self) -> int:
+        """Its type: an object file, a program, a shared library, a dump."""
+        order = "<H" if self.data[5] == 1 else ">H"
+        return int(struct.unpack_from(order, self.data, 16)[0])
+
+    @property
+    def is_for_loader(self) -> bool:
+        """Whether a loader of some system takes it, as a library or as a program.
+
+        It has nothing to do with object files, static programs and the code of accelerators.
+        """
+        is_known = self.arch.partition(" ")[0] in _MACHINES.values()
+        return is_known and self.kind in (EXECUTABLE, SHARED) and (self.dynamic or not self.plain)
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it can only be started; as a library no process takes it."""
+        is_pie = any(value & _PIE for value in self.values(_FLAGS_1))
+        return self.kind == EXECUTABLE or is_pie
 
     @property
     def plain(self) -> bool:
@@ -87,9 +115,12 @@ class ElfFile:
         """The dynamic table, without its end; empty for a static program."""
         for kind, _, offset, _, length in self._segments:
             if kind == _DYNAMIC:
-                table = self.data[offset : offset + length - length % 16]
-                tags = list(struct.iter_unpack("<qQ", table))
-                return tags[: next((at for at, tag in enumerate(tags) if not tag[0]), len(tags))]
+                table = self.data[offset : offset + min(length - length % 16, 16 * _TAGS)]
+                pairs = struct.iter_unpack("<qQ", table)
+                tags = list(itertools.takewhile(lambda tag: tag[0], pairs))
+                if len(tags) == _TAGS:
+                    raise ElfError(f"damaged: {_TAGS} or more entries in its dynamic table")
+                return tags
         return []
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 
-from provision.facts.linking.elf_file import ElfFile
+from provision.facts.linking.elf_file import ElfError, ElfFile
 
 _HASH, _STRTAB, _SYMTAB, _GNU_HASH = 4, 5, 6, 0x6FFFFEF5
 _RELA, _RELASZ, _PLTRELSZ, _JMPREL = 7, 8, 2, 23
@@ -19,7 +19,8 @@ TABLES = (_HASH, _STRTAB, _SYMTAB, _GNU_HASH, _RELA)  # all that is read here
 _RELOCATION = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _WEAK = 2  # the binding of a symbol
-_MANY = 100_000  # links of a chain; no real one has so many, and a damaged one must end
+_MANY = 10_000  # links of a chain; no real one has so many, and a damaged one must end
+_NAMES = 64 << 20  # bytes of names that are listed; made-up ones may all be in one another
 
 
 def hashed(names: Iterable[str]) -> dict[str, int]:
@@ -37,11 +38,21 @@ def gnu_hash(name: str) -> int:
 
 def undefined(elf: ElfFile) -> list[str]:
     """The symbols that others must provide; weak ones, which may stay undefined, are left out."""
-    return [
+    return list(_bounded(
         elf.string(name)
         for name, info, _, section, _, _ in _symbols(elf, _unhashed(elf))
         if name and not section and info >> 4 != _WEAK
-    ]
+    ))  # fmt: skip
+
+
+def _bounded(names: Iterable[str]) -> Iterator[str]:
+    """The names, as long as they are not too much for the memory."""
+    left = _NAMES
+    for name in names:
+        left -= len(name)
+        if left < 0:
+            raise ElfError("damaged: the names of its symbols are in one another")
+        yield name
 
 
 def bound_late(elf: ElfFile, names: Iterable[str]) -> list[str]:
@@ -54,8 +65,8 @@ def bound_late(elf: ElfFile, names: Iterable[str]) -> list[str]:
         return []
     at_once = set(_at_once(elf))
     last = max(at_once, default=-1) + 1
-    kept = {elf.string(symbol[0]) for number, symbol in enumerate(_symbols(elf, last))
-            if number in at_once}  # fmt: skip
+    symbols = enumerate(_symbols(elf, last))
+    kept = set(_bounded(elf.string(symbol[0]) for number, symbol in symbols if number in at_once))
     return [name for name in names if name not in kept]
 
 
@@ -70,6 +81,8 @@ def _at_once(elf: ElfFile) -> Iterator[int]:
     """The numbers of the symbols in relocations that are made when the file is loaded."""
     begin, size = elf.table(_RELA), next(elf.values(_RELASZ), 0)
     late, length = elf.table(_JMPREL) or 0, next(elf.values(_PLTRELSZ), 0)
+    if begin and begin + size > len(elf.data):
+        raise ElfError("damaged: its relocations are outside of the file")
     for place in range(begin or 0, (begin or 0) + size, _RELOCATION.size) if begin else ():
         if not late <= place < late + length:
             _, info, _ = _RELOCATION.unpack_from(elf.data, place)
@@ -93,7 +106,10 @@ def _symbols(elf: ElfFile, count: int) -> Iterator[tuple[int, int, int, int, int
     begin = elf.table(_SYMTAB)
     if begin is None:
         return iter(())
-    return _SYMBOL.iter_unpack(elf.data[begin : begin + count * _SYMBOL.size])
+    table = memoryview(elf.data)[begin : begin + count * _SYMBOL.size]  # not copied
+    if len(table) < count * _SYMBOL.size:
+        raise ElfError("damaged: its symbols are outside of the file")
+    return _SYMBOL.iter_unpack(table)
 
 
 def _unhashed(elf: ElfFile) -> int:

@@ -16,7 +16,8 @@ _STRTAB, _STRSZ, _VERDEF, _VERNEED = 5, 10, 0x6FFFFFFC, 0x6FFFFFFE
 TABLES = (_STRTAB, _VERDEF, _VERNEED)  # all that is read here
 _WEAK = 2  # the flag of a version that may be missing
 _BASE = 1  # the flag of the version that only names the library
-_MANY = 100_000  # links of a chain; no real one has so many, and a damaged one must end
+_MANY = 1000  # links of a chain; no real one has so many, and a damaged one must end
+_MOST = 64 << 20  # bytes of names that are looked through
 
 _NEW = re.compile(rb"St7__cxx11|B5cxx11")
 # A member of the old std::string (`Ss`), or a parameter of that type.
@@ -65,15 +66,15 @@ def cxx11_abi(elf: ElfFile, names: list[str]) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _abis(text: bytes) -> set[bool]:
+def _abis(text: bytes | memoryview) -> set[bool]:
     """Which of the two kinds of std::string occur in mangled names: True is that of C++11."""
     return {new for new, pattern in ((True, _NEW), (False, _OLD)) if pattern.search(text)}
 
 
-def _strings(elf: ElfFile) -> bytes:
-    """The whole table of names."""
+def _strings(elf: ElfFile) -> memoryview:
+    """The table of names, not copied."""
     begin, size = elf.table(_STRTAB), next(elf.values(_STRSZ), 0)
-    return b"" if begin is None else elf.data[begin : begin + size]
+    return memoryview(elf.data)[begin or 0 :][: min(size, _MOST) if begin is not None else 0]
 
 
 def _chain(

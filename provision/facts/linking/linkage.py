@@ -116,18 +116,21 @@ def _openers(
 
 def _brought(path: Path, process: Process) -> set[Path]:
     """The files that one pulls in; none where it cannot be loaded at all."""
+    before = set(process.objects)
     try:
         top = process.load(elf.checked(ElfFile(path), process.arch))
+        return {one.elf.path.resolve() for one in top.closure() if one is not top}
     except (OSError, *DAMAGED):
         return set()
-    return {one.elf.path.resolve() for one in top.closure() if one is not top}
+    finally:
+        process.forget(before)
 
 
 def _linkage(
     path: Path, opener: Path, process: Process, folders: library_folders.Folders
 ) -> Linkage:
     """How one file would link. What is damaged is a problem in the answer."""
-    arch = ""
+    arch, before = "", set(process.objects)
     try:
         file = ElfFile(path)
         arch = file.arch
@@ -135,6 +138,8 @@ def _linkage(
         return _linked(elf.checked(file, process.arch), first, process, folders)
     except (OSError, *DAMAGED) as error:
         return Linkage(str(path), elf.problem(error), arch=arch)
+    finally:
+        process.forget(before)
 
 
 def _linked(

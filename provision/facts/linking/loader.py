@@ -75,6 +75,15 @@ class Process:
         """All that is mapped."""
         return list(dict.fromkeys(self._objects.values()))
 
+    def forget(self, before: set[Object]) -> None:
+        """Let go of the files that were mapped since, which lead to one another.
+
+        Else they stay mapped, with an open file each, until Python looks for such rings.
+        """
+        for one in self.objects:
+            if one not in before:
+                one.requests.clear()
+
     def load(self, file: ElfFile) -> Object:
         """Map a file and all that it pulls in, level by level. Raises `elf_file.DAMAGED`."""
         first = self._add(file, None, str(file.path))
