@@ -84,7 +84,8 @@ def rows(orders: Sequence[Order], say: Say, progress: Callable[[], Progress]) ->
         except PaddockError as error:
             if error.status in (USAGE, BUSY):
                 raise
-            say(text("matrix.unbuilt", release=order.paddle, what=error.part("what")))
+            why = next(iter(error.details), error.part("what"))
+            say(text("matrix.unbuilt", release=order.paddle, why=why))
             made.append(Row(wanted, error))
     return made
 

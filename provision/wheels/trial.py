@@ -43,6 +43,7 @@ if device in types and compute:
     print("paddock-computed" if good else "paddock-wrong %r" % (made,), flush=True)
 """
 
+_FLOODED = "MiB of output"  # why a process was ended
 _OURS = re.compile(r"^paddock-.*\n?", re.MULTILINE)
 _SIGNS: Final[tuple[tuple[Verdict, str], ...]] = (
     ("wrong", r"^paddock-wrong .*"),
@@ -143,7 +144,7 @@ def _variables(root: Path, place: Place) -> dict[str, str]:
     from provision.run import clean  # it knows all steps, and a verdict is read without them
 
     found = {**clean(os.environ), "CUSTOM_DEVICE_ROOT": str(root),
-             "GLOG_v": "0", "GLOG_minloglevel": "0", "GLOG_logtostderr": "1"}  # fmt: skip
+             "GLOG_v": "0", "GLOG_minloglevel": "1", "GLOG_logtostderr": "1"}  # fmt: skip
     paths = filter(None, [place.libraries, os.environ.get("LD_LIBRARY_PATH")])
     return {**found, "LD_LIBRARY_PATH": ":".join(paths)}
 
@@ -180,7 +181,8 @@ def _end(answer: Answer, names: list[str] | None, *, done: bool) -> Trial:
     if answer.status is None:
         return Trial("exit-hang" if done else "hang", last)
     if answer.status < 0:
-        return Trial("exit-crash" if done else "crash", signal_name(-answer.status))
+        shown = last if _FLOODED in answer.err else signal_name(-answer.status)
+        return Trial("exit-crash" if done else "crash", shown)
     if answer.status == 0 and names is not None:
         return Trial("absent", f"registered: {', '.join(names) or 'nothing'}")
     return Trial("exit-crash" if done else "error", last or f"exit status {answer.status}")
@@ -190,5 +192,5 @@ def _ran_out(answer: Answer) -> str:
     """What shows that memory ran out, "" for nothing: the kernel ends what it has none left for."""
     if line := short_of_memory(answer.err + "\n" + answer.out):
         return line
-    killed = answer.status == -signal.SIGKILL and "MiB of output" not in answer.err
+    killed = answer.status == -signal.SIGKILL and _FLOODED not in answer.err
     return signal_name(signal.SIGKILL) if killed else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from provision.facts.command import Answer
 from provision.wheels import trial
 from provision.wheels.trial import Trial
 
@@ -77,3 +78,14 @@ def test_the_line_that_shows_an_end_is_never_the_probe_s_own(
     load: Load, plugin: str, made: Trial
 ) -> None:
     assert load(plugin, "exit 0") == made
+
+
+def test_what_paddle_says_of_its_own_progress_is_no_reason(load: Load) -> None:
+    progress = '[ "$GLOG_minloglevel" = 1 ] || echo I1130 Try loading custom device libs >&2'
+    assert load(f"{progress}; exit 0", "exit 0") == Trial("error", "exit status 0")
+
+
+def test_a_flood_is_told_and_not_the_signal_that_ended_it() -> None:
+    answer = Answer(-9, "spam\n", "\nmore than 64 MiB of output")
+    made = trial.judge(answer, "custom_cpu", compute=True)
+    assert made == Trial("crash", "more than 64 MiB of output")

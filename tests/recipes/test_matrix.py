@@ -152,6 +152,7 @@ def test_a_release_that_does_not_build_is_a_row_and_the_others_go_on(
     assert rows["3.1.0"][:4] == ["could", "not", "be", "built,"]
     assert rows["3.2.0"] == ["crashes", "loads", "5/5", "loads", "5/5"]
     assert "SIGSEGV" in out and "x.cc:1: error: gone" in err and "a.log" in err
+    assert "3.1.0 could not be built, the others go on: x.cc:1: error: gone" in out
     assert err.index("3.1.0") < err.index("x.cc:1")
 
 
@@ -187,8 +188,8 @@ def test_of_a_branch_that_moves_on_all_wheels_have_one_commit(
     monkeypatch.setattr("provision.wheels.source._asked", lambda *_: next(commits) * 40)
     monkeypatch.setattr(build_recipe, "build", make)
     asked = [Order("custom_cpu", ref="develop", paddle=one) for one in ("3.0.0", "3.3.1")]
-    build_matrix.rows(asked, print, lambda: Plain(sys.stderr))
-    assert given == ["a", "a"]
+    made = build_matrix.rows(asked, print, lambda: Plain(sys.stderr))
+    assert given == ["a", "a"] == [row.work.source.commit[0] for row in made]
 
 
 @pytest.mark.parametrize("code", ["source-ref", "busy"])
@@ -208,12 +209,17 @@ def test_the_same_error_of_several_releases_is_told_once(
     assert "3.0.0, 3.2.0:" in err and err.count("| one") == err.count("| other") == 1
 
 
-def test_memory_that_ran_out_for_a_pair_is_told_and_tried_again(
-    matrix: Matrix, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("short", "says"),
+    [(Trial("memory", "std::bad_alloc"), "Memory ran out"),
+     (Trial("paddle", "SIGILL"), "does not import")],
+)  # fmt: skip
+def test_a_pair_that_could_not_be_tried_is_told_and_tried_again(
+    matrix: Matrix, capsys: pytest.CaptureFixture[str], short: Trial, says: str
 ) -> None:
-    short = Trial("memory", "std::bad_alloc")
     assert matrix({"3.0.0": None}, [short]) == 4
-    assert "std::bad_alloc" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert short.line in err and says in err and "the wheel for 3.0.0" in err
     with pytest.raises(KeyboardInterrupt):
         matrix({"3.0.0": None, "3.1.0": None}, [short, KeyboardInterrupt()])
     assert matrix({"3.0.0": None}, GOOD) == 0
