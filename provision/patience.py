@@ -5,6 +5,7 @@ An installer that is cut short while it writes into a card may leave one that do
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -51,6 +52,9 @@ def wind_up(processes: Processes, work: Collection[Future[_T]], tell: Tell, *, a
             elif told and number not in (0, signal.SIGHUP) and time.monotonic() > told + _APART:
                 tell(text("patience.ended", steps=names))
                 processes.stop(lasting=True)
+                if stuck := processes.lasting():
+                    tell(text("patience.stuck", steps=text("plan.comma").join(stuck),
+                              process=os.getpid()))  # fmt: skip
         stopping.join()
 
 

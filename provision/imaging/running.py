@@ -1,4 +1,9 @@
-"""Starts a builder so that it can be found again, and ends it in a way in which it tidies up."""
+"""Starts a builder so that it can be found again, and ends it in a way in which it tidies up.
+
+Steps and their undo are ended by `process.Processes` and `patience`. Not so a builder: it writes
+into no card, so that the first signal ends it; each has its own way to be ended without leaving
+secrets behind, which a signal to its group is not; and what it says goes to a file.
+"""
 
 from __future__ import annotations
 

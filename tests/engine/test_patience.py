@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from provision import guard, patience
+from provision import guard, patience, process
 from provision.errors import PaddockError
 from provision.journal import Journal
 from provision.network import Network
@@ -183,6 +183,18 @@ def test_the_second_signal_ends_it_and_the_next_run_takes_it_up(world: World) ->
     assert time.monotonic() - began < 10 and not world.is_there("whole")
     assert world.last() == {"flash": "interrupted"}
     assert len(world.notes.told) == 2
+
+
+def test_one_that_no_signal_ends_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that waits within the kernel."""
+    monkeypatch.setattr(process, "signal_group", lambda group, number: None)
+    monkeypatch.setattr(Processes.stop, "__defaults__", (0.2,))
+    world.send(signal.SIGINT, signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        world.execute(flash=world.installer(2.5))
+    assert world.is_there("whole")
+    *_, stuck = world.notes.told
+    assert "flash: cannot be ended" in stuck and f"kill -9 {os.getpid()}" in stuck
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from provision.steps import loaded
 from provision.steps.base import Context
 from provision.steps.vendor import Vendor
 from provision.undo import host_steps
-from provision.vendor import deps
+from provision.vendor import boot, deps
 from tests.vendor.conftest import Make, undone
 
 STEP_NAME = "host/driver"
@@ -155,6 +155,7 @@ def test_a_module_that_stays_loaded_and_a_reboot_that_is_asked_for_are_told(
         told = "\n".join(json.loads(out)["reboot"]) if is_json else out
         assert "drv_davinci_intf_host" in told and "still loaded" in told
         assert f"uninstaller of {STEP_NAME}" in told
+        assert context.site.reboot.read_text() == boot.current(), "the next run waits for it too"
     assert bring.undo(Options("ascend910b"), yes=True, json=False, dry_run=False) == 0
     assert "reboot" not in capsys.readouterr().out, "nothing was removed"
 
