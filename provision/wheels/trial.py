@@ -78,7 +78,8 @@ def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float 
     """Load the plugin of a wheel into the Paddle of an environment that has none of its own.
 
     With `compute` it has to give right results too. Takes at most `limit` seconds, and longer on a
-    machine that is busy: there what is slow would look as if it hung.
+    machine that is busy: there what is slow would look as if it hung. So it would where all of
+    Paddle has yet to be read from a slow disk: what seems to hang is tried twice.
     """
     # Not in /tmp, from which a machine may forbid to run anything: no plugin would load there.
     cache_dir().mkdir(parents=True, exist_ok=True)
@@ -87,12 +88,20 @@ def load(wheel: Path, place: Place, device: str, *, compute: bool, limit: float 
             for name in archive.namelist():
                 if name.startswith("paddle_custom_device/"):
                     archive.extract(name, folder)
-        words = [_PROBE, device, str(int(compute))]
-        answer, scarce = _run(words, place, Path(folder, "paddle_custom_device"), limit)
-        made = judge(answer, device, compute=compute, scarce=scarce)
-        if answer.status != 0 and "paddock-types" not in answer.out and made.verdict != "memory":
-            made = _alone(place, Path(folder, "none"), limit) or made
+        made = _once(Path(folder), place, device, limit, compute=compute)
+        if made.verdict == "hang":
+            made = _once(Path(folder), place, device, limit, compute=compute)
         return msgspec.structs.replace(made, line=made.line.replace(f"{folder}/", ""))
+
+
+def _once(folder: Path, place: Place, device: str, limit: float, *, compute: bool) -> Trial:
+    """One load of what was unpacked; where Paddle was not imported, the verdict on it alone."""
+    words = [_PROBE, device, str(int(compute))]
+    answer, scarce = _run(words, place, folder / "paddle_custom_device", limit)
+    made = judge(answer, device, compute=compute, scarce=scarce)
+    if answer.status != 0 and "paddock-types" not in answer.out and made.verdict != "memory":
+        return _alone(place, folder / "none", limit) or made
+    return made
 
 
 def _run(words: Sequence[str], place: Place, root: Path, limit: float) -> tuple[Answer, bool]:

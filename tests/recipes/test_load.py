@@ -12,7 +12,7 @@ from provision.facts.command import Answer
 from provision.wheels import trial
 from provision.wheels.trial import Trial
 
-Load = Callable[[str, str], Trial]
+Load = Callable[..., Trial]
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def load(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("paddle_custom_device/libpaddle-custom-cpu.so", b"")
 
-    def run(plugin: str, alone: str) -> Trial:
+    def run(plugin: str, alone: str, limit: float = 60) -> Trial:
         python = tmp_path / "python"
         python.write_text(
             '#!/bin/sh\nif [ -e "$CUSTOM_DEVICE_ROOT/libpaddle-custom-cpu.so" ]\n'
             f"then {plugin}\nelse {alone}\nfi\n"
         )
         python.chmod(0o755)
-        return trial.load(wheel, trial.Place(python), "custom_cpu", compute=True, limit=1)
+        return trial.load(wheel, trial.Place(python), "custom_cpu", compute=True, limit=limit)
 
     return run
 
@@ -77,7 +77,14 @@ def test_a_paddle_that_does_not_import_is_not_the_plugin_s_fault(
 def test_the_line_that_shows_an_end_is_never_the_probe_s_own(
     load: Load, plugin: str, made: Trial
 ) -> None:
-    assert load(plugin, "exit 0") == made
+    assert load(plugin, "exit 0", 1) == made
+
+
+def test_what_seems_to_hang_is_tried_again(load: Load, tmp_path: Path) -> None:
+    """A slow disk from which all of Paddle is read for the first time."""
+    cold = f"[ -e {tmp_path}/read ] || {{ touch {tmp_path}/read; exec sleep 60; }}"
+    good = "echo paddock-types custom_cpu; echo paddock-computed"
+    assert load(f"{cold}; {good}", "exit 0", 1) == Trial("loads", "")
 
 
 def test_what_paddle_says_of_its_own_progress_is_no_reason(load: Load) -> None:
