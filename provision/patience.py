@@ -82,3 +82,22 @@ def to_its_end(work: Callable[[], _T], processes: Processes, tell: Tell) -> _T:
         except KeyboardInterrupt:
             wind_up(processes, [future], tell, asked=True)
             raise
+
+
+def passed_on(work: Callable[[], _T], send: Callable[[signal.Signals], None]) -> _T:
+    """What `work` returns, which follows a run elsewhere. Raises what it raises.
+
+    That run is sent each signal that comes here, and ends itself as `wind_up` has it.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            heard: SimpleQueue[int] = SimpleQueue()
+            with signals(lambda number, _: heard.put(number)):
+                send(signal.SIGTERM)
+                while not future.done():
+                    if number := _next(heard):
+                        send(signal.Signals(number))
+            raise

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from provision.container.engine import translated
 from provision.errors import PaddockError
+from provision.patience import passed_on
 from provision.render import render
 
 _MARK = "PADDOCK_INSIDE"
@@ -18,6 +21,12 @@ _SETTLES = 20  # tenths of a second until a container that was killed says so
 _PATIENCE = 150  # tenths of a second: a run that is asked to end first ends its own processes
 
 Listen = Callable[["bytes | None", "bytes | None"], None]
+
+
+def _follow(api: Any, made: str, listen: Listen) -> None:
+    """Start a command that was made, and pass on what it says, to its end."""
+    for out, err in api.exec_start(made, stream=True, demux=True):
+        listen(out, err)
 
 
 @dataclass(frozen=True)
@@ -31,12 +40,14 @@ class Inside:
     settings: Sequence[str]
 
     def run(
-        self, words: Sequence[str], variables: Mapping[str, str], listen: Listen, mark: str
-    ) -> int:
+        self, words: Sequence[str], variables: Mapping[str, str], listen: Listen, mark: str,
+        *, is_run: bool = False,
+    ) -> int:  # fmt: skip
         """Run a command to its end; `listen` gets pieces of standard output and of errors.
 
-        Whatever ends this call ends the command too. `mark` names the run: a later one of the
-        same name can `end` it. Raises PaddockError `container-died`, `engine-lost`.
+        Whatever ends this call ends the command too; a run of Paddock gets the signals instead, and
+        comes to its end by itself. `mark` names the run: a later one of the same name can `end` it.
+        Raises PaddockError `container-died`, `engine-lost`.
         """
         api, began = self.client.api, self.started()
         try:
@@ -45,12 +56,22 @@ class Inside:
                     self.container.id, self.command(words, mark), user="0:0",
                     environment={**variables, _MARK: mark},
                 )["Id"]  # fmt: skip
-                for out, err in api.exec_start(made, stream=True, demux=True):
-                    listen(out, err)
+                work = partial(_follow, api, made, listen)
+                passed_on(work, partial(self._send, mark)) if is_run else work()
         except KeyboardInterrupt:
             self.end(mark)  # the end of the stream would leave the command at work
             raise
         return self._status(made, began)
+
+    def _send(self, mark: str, number: signal.Signals) -> None:
+        """Send a signal to the command that a run of this name has started."""
+        script = 'kill -s "$0" "$(cat "$1")" 2>/dev/null || :'
+        name = number.name.removeprefix("SIG")
+        self.container.exec_run(["sh", "-c", script, name, str(self._file(mark))], user="0:0")
+
+    def _file(self, mark: str) -> Path:
+        """The file there with the number of the process."""
+        return self.home / "running" / mark
 
     def command(self, words: Sequence[str], mark: str) -> list[str]:
         """The argument list that runs this command, marked, with the vendor's settings."""
@@ -105,7 +126,7 @@ class Inside:
     def end(self, mark: str) -> bool:
         """End what a run of this name has left at work; returns whether there was anything."""
         script = render("container/end.sh.j2", {
-            "variable": f"{_MARK}={mark}", "file": self.home / "running" / mark,
+            "variable": f"{_MARK}={mark}", "file": self._file(mark),
             "patience": _PATIENCE,
         })  # fmt: skip
         with translated(container=self.container.name):

@@ -113,7 +113,7 @@ class Teller:
         Raises Reported with what it says of its failure, PaddockError `step-failed` where it says
         nothing.
         """
-        status, listener = self._run(words, "")
+        status, listener = self._run(words, "", is_run=True)
         found = listener.documents()
         if status == 0 and found:
             return found[0]
@@ -125,10 +125,12 @@ class Teller:
         raise PaddockError("step-failed", tuple(listener.tail), step=f"paddock {words[1]}",
                            status=status, log=self.log)  # fmt: skip
 
-    def _run(self, words: Sequence[str], step: str) -> tuple[int, Listener]:
+    def _run(
+        self, words: Sequence[str], step: str, *, is_run: bool = False
+    ) -> tuple[int, Listener]:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a", encoding="utf-8") as log:
             listener = Listener(self.progress, log, step)
-            status = self.inside.run(words, self.variables, listener, MARK)
+            status = self.inside.run(words, self.variables, listener, MARK, is_run=is_run)
             listener(*(b"\n" if rest else None for rest in listener.rest))
         return status, listener

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from checks import containers
+from provision import guard
 from provision.container import box
 from provision.container import engine as engines
 from provision.container import inside as insides
@@ -220,6 +222,39 @@ def test_cancelling_ends_the_command_inside(client: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         one.run(LOOP, {}, Heard(cancel), "test")
     assert [line for line in processes(one) if "while true" in line] == []
+
+
+RUN = """
+asked() { echo "asked $((n = n + 1))"; [ $n -lt 2 ] || { echo ended; exit 130; }; }
+n=0
+trap asked TERM INT
+echo begun
+for _ in 1 2 3 4 5 6 7 8; do sleep 0.2; done
+echo whole
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [([signal.SIGINT], ["begun", "asked 1", "whole"]),
+     ([signal.SIGTERM, signal.SIGINT], ["begun", "asked 1", "asked 2", "ended"])],
+)  # fmt: skip
+def test_a_run_there_gets_the_signals_and_ends_itself(
+    client: Any, numbers: list[signal.Signals], said: list[str]
+) -> None:
+    """What it says meanwhile is heard: it has to tell what is waited for."""
+
+    def cancel() -> None:
+        for number in numbers:
+            time.sleep(0.4)
+            os.kill(os.getpid(), number)
+
+    one = inside(client)
+    heard = Heard(threading.Thread(target=cancel).start)
+    with pytest.raises(KeyboardInterrupt), guard.signals():
+        one.run(["sh", "-c", RUN], {}, heard, "test", is_run=True)
+    assert heard.out.decode().split("\n")[:-1] == said
+    assert [line for line in processes(one) if "begun" in line] == []
 
 
 def test_what_a_killed_run_left_is_ended_by_the_next(
