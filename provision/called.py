@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-VARIABLE: Final = "PADDOCK_CALLED"  # set by the launcher: its own name as it was typed
+VARIABLE: Final = "PADDOCK_CALLED"  # the launcher as it was typed, or this module's answer to it
 
 _QUOTE: Final = re.compile(r"\s+[|>] ")  # how lines of others begin, such as those of a log
 
@@ -22,27 +22,19 @@ def called() -> str:
 
     `./paddock`, `/opt/pad dock/paddock` in quotes, `invoke`, `python tasks.py`.
     """
-    if launcher := os.environ.get(VARIABLE):
-        return _of_program(launcher) or _of_file(launcher)
-    typed = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]  # without the arguments
-    is_program = os.access(sys.argv[0], os.X_OK) and not sys.argv[0].endswith(".py")
-    return (is_program and _of_program(sys.argv[0])) or shlex.join(typed)
+    if told := os.environ.get(VARIABLE):
+        return _program(told) if "/" in told and Path(told).exists() else told
+    if os.access(sys.argv[0], os.X_OK) and not sys.argv[0].endswith(".py"):
+        return _program(sys.argv[0])
+    return shlex.join(sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1])
 
 
-def _of_program(path: str) -> str:
-    """A program by its name alone where that starts it, else by its path; "" for what is none."""
-    name = Path(path).name
-    found = shutil.which(name)
-    if found and Path(path).exists() and Path(found).samefile(path):
-        return shlex.quote(name)
-    return shlex.quote(path) if "/" in path and os.access(path, os.X_OK) else ""
-
-
-def _of_file(launcher: str) -> str:
-    """A launcher that was handed to a shell, as in `sh paddock`."""
-    if "/" not in launcher and os.access(launcher, os.X_OK):
-        return f"./{shlex.quote(launcher)}"
-    return f"sh {shlex.quote(launcher)}" if Path(launcher).exists() else launcher
+def _program(path: str) -> str:
+    """A program by its name alone where that starts it, else by its path."""
+    found = shutil.which(Path(path).name)
+    if found and Path(found).samefile(path):
+        return shlex.quote(Path(path).name)
+    return shlex.quote(path) if os.access(path, os.X_OK) else f"sh {shlex.quote(path)}"
 
 
 @functools.cache
