@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import io
-import re
 import shutil
 import sys
 from collections.abc import Sequence
+from inspect import getdoc
 
 from invoke.exceptions import Exit, ParseError
+from invoke.parser.context import ParserContext
 from invoke.program import Program
 
 from provision.called import as_typed
@@ -17,11 +17,13 @@ from provision.columns import wrapped
 from provision.console import report
 from provision.errors import PaddockError
 from provision.guard import storage
+from provision.misread import explained
 from provision.stream import replace_closed, standing
 from provision.words import text
 
-# Invoke's others steer commands that its own runner starts; the tasks here start none with it.
-_KEPT = re.compile(r"--(help|list|version|complete|print-completion-script)\b")
+# The flags that mean something without a task. Invoke's others steer commands that its own runner
+# starts; the tasks here start none with it, and `--dry` is easily taken for `--dry-run`.
+_KEPT = ("help", "list", "version", "print-completion-script", "complete")
 
 _NARROWEST = 20  # columns for a text
 
@@ -42,7 +44,8 @@ class Paddock(Program):
         except PaddockError as error:  # they could not be written, or a flag is empty
             raise SystemExit(report(error, json="--json" in self.argv)) from None
         except ParseError as error:
-            raise SystemExit(report(self._explained(error), json="--json" in self.argv)) from None
+            told = explained(error, self.argv, self.initial_context, self.collection.task_names)
+            raise SystemExit(report(told, json="--json" in self.argv)) from None
         except KeyboardInterrupt:
             raise SystemExit(report(PaddockError("interrupted"), json=False)) from None
 
@@ -50,8 +53,8 @@ class Paddock(Program):
         """What Invoke's own `run` does, without its answers to errors."""
         try:
             self.create_config()
-            self.parse_core(argv)
             self.parse_collection()
+            self.parse_core(argv)
             self.parse_tasks()
             self._refuse_empty()
             self.parse_cleanup()
@@ -80,35 +83,62 @@ class Paddock(Program):
                     wanted = text("wanted.value")
                     raise PaddockError("bad-option", option=flag, value="", wanted=wanted)
 
-    def _explained(self, error: ParseError) -> PaddockError:
-        """What the parser did not understand, with the nearest name that it would have."""
-        if found := re.search(r"Flag <Argument: ([\w-]+)", str(error)):
-            reason = text("command.value", flag=f"--{found[1]}")
-            return PaddockError("bad-command", reason=reason, hint="")
-        unknown = re.search(r"No idea what '(.+)' is!", str(error))
-        if not unknown:
-            return PaddockError("bad-command", reason=str(error), hint="")
-        word = unknown[1]
-        flags = (error.context or self.initial_context).flags
-        known = [str(name) for name in (flags if word[0] == "-" else self.collection.task_names)]
-        near = difflib.get_close_matches(word, known, n=1)
-        hint = text("nearest", name=near[0]) if near else ""
-        return PaddockError("bad-command", reason=text("command.unknown", word=word), hint=hint)
+    @property
+    def binary_names(self) -> list[str]:
+        """What the tab key is to complete: how the tool was called, where that is one word."""
+        return ["paddock" if " " in self.binary else self.binary]
+
+    @property
+    def initial_context(self) -> ParserContext:
+        """The flags of no task; those that mean nothing here cannot be typed."""
+        known = {one.names[0]: one for one in self.core_args()}
+        for name in _KEPT:
+            known[name].help = text(f"core.{name}")
+        known["list"].kind, known["list"].optional = bool, False  # no part of the tasks has a name
+        context = ParserContext(args=[known[name] for name in _KEPT])
+        for name in known.keys() - _KEPT:
+            context.args[name] = known[name]
+        return context
 
     def print_help(self) -> None:
-        """The flags that mean something here, then the tasks."""
+        """The flags that mean something without a task, then the tasks."""
         print(text("command.usage", program=self.binary))  # noqa: T201
         print()  # noqa: T201
-        rows = self.initial_context.help_tuples()
-        self.print_columns([row for row in rows if _KEPT.search(row[0])])
+        self.print_columns(self.initial_context.help_tuples())
         self.list_tasks()
+
+    def print_task_help(self, name: str) -> None:
+        """How to type a task, what it does, and its flags."""
+        context = self.parser.contexts[name]
+        words = [str(one.name).upper() for one in context.positional_args]
+        line = " ".join([self.binary, name, *words])
+        print(text("command.usage-task", line=line))  # noqa: T201
+        print()  # noqa: T201
+        for row in _rows(getdoc(self.collection[name]) or "", 3):
+            print(f"  {row}")  # noqa: T201
+        print()  # noqa: T201
+        first = [(word, one.help) for word, one in zip(words, context.positional_args, strict=True)]
+        shown = {f"--{one.name}=STRING" for one in context.positional_args}
+        self.print_columns([*first, *(row for row in context.help_tuples() if row[0] not in shown)])
+
+    def display_with_columns(
+        self, pairs: Sequence[tuple[str, str | None]], extra: str = ""
+    ) -> None:
+        """The tasks below a line that says so."""
+        print(text("command.tasks"))  # noqa: T201
+        print()  # noqa: T201
+        self.print_columns(pairs)
 
     def print_columns(self, tuples: Sequence[tuple[str, str | None]]) -> None:
         """Names and what they mean, side by side, also on a terminal too narrow for that."""
         names = max(len(name) for name, _ in tuples)
-        width = max(shutil.get_terminal_size().columns - names - 6, _NARROWEST)
         for name, said in tuples:
-            rows = wrapped(as_typed(said or ""), width)
+            rows = _rows(said or "", names + 6)
             for head, row in zip([name, *[""] * len(rows)], rows, strict=False):
                 print(f"  {head:<{names}}   {row}".rstrip())  # noqa: T201
         print()  # noqa: T201
+
+
+def _rows(said: str, margin: int) -> list[str]:
+    """A text of a help in rows that leave so many columns of the terminal."""
+    return wrapped(as_typed(said), max(shutil.get_terminal_size().columns - margin, _NARROWEST))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 SEPARATOR = "\0"  # no name of a file can have it
 _PAIR = "--compare"
+_HELP = {"-h", "--help"}
 # Tasks with one positional parameter that stands for any number of files, and their flags that have
 # a value.
 TASKS: dict[str, tuple[str, ...]] = {
@@ -16,19 +17,22 @@ TASKS: dict[str, tuple[str, ...]] = {
 def gather(argv: Sequence[str]) -> list[str]:
     """The command line with all files of such a task as one argument, joined by SEPARATOR.
 
-    `-` (standard input) is a file; after `--` everything is one.
+    `-` (standard input) is a file; after `--` everything is one. Where help is asked for after any
+    task, nothing but that.
     """
     task = next((i for i, word in enumerate(argv) if i and not word.startswith("-")), len(argv))
-    if task == len(argv) or argv[task] not in TASKS or {"-h", "--help"} & set(argv):
-        return list(argv)
     rest = list(argv[task + 1 :])
     end = rest.index("--") if "--" in rest else len(rest)
+    if _HELP & set(rest[:end]):
+        return [*argv[:task], "--help", argv[task]]  # else it would be taken for the first file
+    if task == len(argv) or argv[task] not in TASKS or _HELP & set(argv[:task]):
+        return list(argv)
     flags, files = _apart(rest[:end], TASKS[argv[task]])
     files += rest[end + 1 :]
     joined = SEPARATOR.join(files)
     if joined != "-" and joined.startswith("-"):  # else it would be taken for a flag
         joined = SEPARATOR + joined
-    return [*argv[: task + 1], *flags, joined]
+    return [*argv[: task + 1], joined, *flags]  # a misspelled flag would be taken for a file
 
 
 def _apart(words: Sequence[str], valued: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -17,7 +17,12 @@ from tests.engine.world import World, tree
     ("line", "nearest"),
     [
         ("doctr", "doctor"), ("provision --taget x", "--target"), ("provision --jobs", "--jobs"),
-        ("help", ""), ("provision --json extra", ""),
+        ("help", "--help"), ("provision --json extra", ""), ("--help doctr", "doctor"),
+        ("doctor --hep", "--help"), ("provision --dry", "--dry-run"),
+        ("lab", "`lab` needs ACTION: up, list"), ("doctor --strict=5", "--strict takes no value"),
+        ("verify-wheel x --no-imprt", "--no-import"), ("--list doctors", "doctor"),
+        ("--list-depth=x --list", "--list"), ("--command-timeout=x", ""), ("-x", ""),
+        ("--print-completion-script csh", "bash, fish, zsh"),
     ],
 )  # fmt: skip
 def test_a_command_that_is_not_understood(cli: Cli, line: str, nearest: str) -> None:
@@ -70,12 +75,30 @@ def test_a_home_is_filled_in_where_the_shell_does_not(cli: Cli, home: Path, tmp_
     assert refused.returncode == 2 and "PADDOCK_HOME" in refused.stderr
 
 
+@pytest.mark.parametrize("line", ["read --help", "lab -h", "--help fit", "explain K041 x -h"])
+def test_help_is_never_taken_for_a_file_and_speaks_the_language(cli: Cli, line: str) -> None:
+    result = cli(*line.split(), PADDOCK_LANG="zh")
+    task = next(word for word in line.split() if word[0] != "-")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"用法：paddock {task} ")
+    for word in ("Usage", "Options", "Docstring", "none", "core-opts"):
+        assert word not in result.stdout
+
+
+def test_the_tab_key_completes_the_tool_as_it_was_called(cli: Cli) -> None:
+    script = cli("--print-completion-script", "bash").stdout
+    assert "-o default paddock\n" in script and "tasks.py" not in script
+    assert cli("--complete", "--", "paddock", "doctor", "--sn").stdout.split().count("--snapshot")
+
+
 def test_the_help_offers_only_flags_that_mean_something(cli: Cli) -> None:
     out = cli("--help").stdout
     assert "provision" in out
     assert "--list" in out
     assert "--dry" not in out
     assert "--pty" not in out
+    chinese = cli("--help", PADDOCK_LANG="zh").stdout
+    assert "任务：" in chinese and "Show" not in chinese and "Subcommands" not in chinese
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--list"], ["provision", "--dry-run"]])

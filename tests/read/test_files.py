@@ -69,8 +69,10 @@ def test_colours_line_ends_and_overwritten_lines() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["read", "a", "--json", "b"], ["read", "--json", "a\0b"]),
+        (["read", "a", "--json", "b"], ["read", "a\0b", "--json"]),
         (["read", "-"], ["read", "-"]),
+        (["read", "a", "-h", "b"], ["--help", "read"]),
+        (["read", "--", "-h"], ["read", "\0-h"]),
         (["read", "--", "-x", "--json"], ["read", "\0-x\0--json"]),
         (["read"], ["read", ""]),
         (["--help", "read"], ["--help", "read"]),

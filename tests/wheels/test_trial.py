@@ -204,11 +204,11 @@ def test_an_unlinked_plugin_over_the_real_paddle(stack: Path, tmp_path: Path) ->
 def test_files_and_flags_in_any_order() -> None:
     words = ["paddock", "verify-wheel", "--target", "s60", "a.whl", "--no-import", "b.whl"]
     assert gather(words) == [
-        "paddock", "verify-wheel", "--target", "s60", "--no-import", "a.whl\0b.whl",
+        "paddock", "verify-wheel", "a.whl\0b.whl", "--target", "s60", "--no-import",
     ]  # fmt: skip
     words = ["paddock", "verify-wheel", "a.whl", "--env", "a", "--", "--target"]
-    assert gather(words) == ["paddock", "verify-wheel", "--env", "a", "a.whl\0--target"]
-    assert gather(["paddock", "read", "--json", "a", "-"]) == ["paddock", "read", "--json", "a\0-"]
+    assert gather(words) == ["paddock", "verify-wheel", "a.whl\0--target", "--env", "a"]
+    assert gather(["paddock", "read", "--json", "a", "-"]) == ["paddock", "read", "a\0-", "--json"]
 
 
 @pytest.mark.parametrize(
