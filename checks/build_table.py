@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,15 +42,15 @@ def table(made: Sequence[Row], found: Iterable[Cell]) -> Iterator[str]:
     names = [row.release for row in made]
     lines = [["", *names]]
     for row in made:
-        if isinstance(row.made, PaddockError):
-            lines.append([row.release, text("cell.unbuilt")])
-        else:
-            lines.append([row.release, *(said.get((row.release, name), "-") for name in names)])
+        is_built = isinstance(row.made, Built)
+        run = [said.get((row.release, name), "-") for name in names if is_built]
+        lines.append([row.release, *run])
+    columns = zip_longest(*lines, fillvalue="")
+    widths = [max(_NAME, *(width(one) + _GAP for one in column)) for column in columns]
     yield text("matrix.title")
-    whole = [line for line in lines if len(line) > len(names)]
-    widths = [max(_NAME, *(width(line[at]) + _GAP for line in whole)) for at in range(len(lines))]
     for line in lines:
-        yield "  " + "".join(map(left, line, widths)).rstrip()
+        rest = "" if len(line) > 1 else text("cell.unbuilt")
+        yield "  " + ("".join(map(left, line, widths)) + rest).rstrip()
     yield from _meaning(found)
 
 

@@ -250,7 +250,9 @@ def test_columns_stand_below_each_other_and_what_is_not_plain_is_explained(
     names = [f"3.{at}.0" for at in range(len(kinds))]
     cells = [Cell(names[0], name, kind, f"seen {kind}", 3, 2)
              for name, kind in zip(names, kinds, strict=True)]  # fmt: skip
-    lines = list(build_table.table([row(home, one) for one in names], cells))
+    made = [*(row(home, one) for one in names), Row(work(home, "3.0.0.dev20240520"), failed("x"))]
+    lines = list(build_table.table(made, cells))
+    assert f"  3.0.0.dev20240520  {words.text('cell.unbuilt')}" in lines
 
     def columns(line: str, part: str) -> int:
         before = line[: line.index(part)]
