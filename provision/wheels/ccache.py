@@ -14,6 +14,10 @@ from provision.facts.compilers import compiler
 from provision.paths import cache_dir
 
 _LIMIT = 30.0  # seconds
+_STRICT = (
+    "CCACHE_SLOPPINESS", "CCACHE_IGNOREOPTIONS", "CCACHE_IGNOREHEADERS", "CCACHE_COMPILER",
+    "CCACHE_PREFIX", "CCACHE_PREFIX_CPP",
+)  # fmt: skip
 
 
 class Ccache(NamedTuple):
@@ -24,11 +28,15 @@ class Ccache(NamedTuple):
 
 
 def variables() -> dict[str, str]:
-    """What makes it answer in new folders too, and for another compiler never."""
-    return {
+    """What makes it answer in new folders too, and for another compiler never.
+
+    What is empty takes the place of the user's own, here and in a file: for the sake of hits it
+    may leave a flag or a header out of account, or call another compiler.
+    """
+    return dict.fromkeys(_STRICT, "") | {
         "CCACHE_BASEDIR": str(cache_dir()), "CCACHE_NOHASHDIR": "1",
         "CCACHE_COMPILERCHECK": "content",
-        "CCACHE_DIR": os.environ.get("CCACHE_DIR") or str(cache_dir() / "ccache"),
+        "CCACHE_DIR": str(Path(os.environ.get("CCACHE_DIR") or cache_dir() / "ccache").absolute()),
     }  # fmt: skip
 
 

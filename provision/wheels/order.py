@@ -84,7 +84,9 @@ def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
     found = python.facts(chosen.interpreter)
     listed = paddle.record(Path(found.paddle), found.release) if found.paddle else None
     files = sha256(listed) if listed else ""
-    return msgspec.structs.replace(chosen, paddle=asked or found.release, files=files)
+    packing = f"setuptools {found.setuptools}, wheel {found.wheel}"
+    return msgspec.structs.replace(chosen, paddle=asked or found.release, files=files,
+                                   packing=packing)  # fmt: skip
 
 
 def _root(found: source.Source) -> Path:

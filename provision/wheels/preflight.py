@@ -14,6 +14,7 @@ from provision.wheels import tools
 from provision.wheels.bring import as_text, dangling
 from provision.wheels.python import Facts
 from provision.wheels.recipe import Module
+from provision.wheels.surroundings import overruling
 from provision.wheels.tools import Check
 from provision.wheels.work import Work
 from provision.words import text
@@ -116,6 +117,8 @@ def notes(work: Work) -> Iterator[str]:
         if same and work.python.paddle not in ("", *pair.paddle):
             yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
                        release=work.python.paddle, source=pair.source)  # fmt: skip
+    if names := overruling():
+        yield text("note.left-out", names=", ".join(names))
     if recipe.tried == "lab":
         yield text("note.tried-lab")
     script = work.folder / "tools" / "compile.sh"

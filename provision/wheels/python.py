@@ -37,7 +37,8 @@ class Python(msgspec.Struct, frozen=True):
     """An interpreter, its version such as `3.11`, and the environment made of it.
 
     `env` is None for `host`, where the interpreter's own packages are used; `files` is then the
-    digest of the list of that Paddle's files, "" where it has none.
+    digest of the list of that Paddle's files, "" where it has none, and `packing` what its wheels
+    are packed with.
     """
 
     interpreter: Path
@@ -45,6 +46,7 @@ class Python(msgspec.Struct, frozen=True):
     paddle: str
     env: Path | None
     files: str = ""
+    packing: str = ""
 
     @property
     def python(self) -> Path:

@@ -20,6 +20,7 @@ from provision.progress import Progress
 from provision.render import render
 from provision.run import Settings
 from provision.symptoms import classify
+from provision.wheels.surroundings import clean
 from provision.wheels.work import Work
 
 
@@ -46,7 +47,7 @@ class Stages:
         self.progress.started(name)
         began = time.monotonic()
         try:
-            marked = variables | {MARK: f"{run}/{name}"}
+            marked = clean(variables) | {MARK: f"{run}/{name}"}
             outcome = self.processes.run(script, self.log(name), marked, listen)
         except Stopped:
             raise KeyboardInterrupt from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from provision.distributions import wheel_name
 from provision.journal import Witness
 from provision.paths import TEMPLATES
 from provision.wheels.recipe import FOLDER, TOOLS
+from provision.wheels.surroundings import taken
 from provision.wheels.work import Work, compiler_witness
 
 FORMAT = 2  # of the builds: another one makes every wheel anew
@@ -45,14 +45,28 @@ def inputs(work: Work) -> dict[str, str]:
         "source": work.source.identity,
         "paddle": f"{work.python.paddle} {work.python.files}".strip(),
         "python": f"{work.python.python} {work.python.version}",
+        "tools": " ".join([work.python.packing, *_own_tools(work)]).strip(),
         "machine": work.machine,
         "compiler": compiler_witness(),
-        "flags": repr([os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS")]),
+        "variables": repr(taken()),
         "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
         "commands": _digest(sorted((TEMPLATES / "wheels").iterdir())),
         "places": repr(sorted(work.recipe.places().items())),
         "pieces": " ".join(_pieces(work)),
     }
+
+
+def _own_tools(work: Work) -> Iterator[str]:
+    """The host's tools where they are used; those of an environment are pinned."""
+    found = map(shutil.which, ("cmake", "ninja")) if work.python.env is None else ()
+    for path in filter(None, found):
+        yield _as_it_is(Path(path))
+
+
+def _as_it_is(path: Path) -> str:
+    """A file as its size and time tell it."""
+    status = path.stat()
+    return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
 def _digest(files: list[Path]) -> str:
@@ -64,12 +78,11 @@ def _digest(files: list[Path]) -> str:
 
 def _pieces(work: Work) -> Iterator[str]:
     """The vendor's files as they are now."""
-    for piece in work.recipe.pieces:
+    for piece in work.recipe.handed_out():
         for place in piece.any:
             path = Path(place.format_map(work.known))
             if path.is_file():
-                status = path.stat()
-                yield f"{path}:{status.st_size}:{status.st_mtime_ns}"
+                yield _as_it_is(path)
 
 
 def key(found: dict[str, str]) -> str:

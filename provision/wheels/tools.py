@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from provision.words import text
 
 _LIMIT = 30.0  # seconds
 _CMAKE = ("3.18", "4")  # `Development` of FindPython; CMake 4 refuses what the submodules ask for
+_MAPS = "-ffile-prefix-map=a=b"  # gcc 8, clang 10; every build of this tool gives it
 _ABI = re.compile(r"^#define _GLIBCXX_USE_CXX11_ABI (\d)", re.MULTILINE)
 
 Check = Callable[[Work, Facts], Iterator[str]]
@@ -78,25 +80,41 @@ def _headers(work: Work, facts: Facts) -> Iterator[str]:
 
 
 def _compiler(work: Work, _: Facts) -> Iterator[str]:
-    """A compiler that works."""
-    if work.recipe.build == "cmake":
-        found = compilers.collect()
-        if found is None or found.problem:
-            yield text("unready.compiler", reason=found.problem if found else "c++, g++, clang++")
+    """A compiler that works, with the flags that the user and this tool give it."""
+    if work.recipe.build != "cmake":
+        return
+    for name in ("CC", "CXX"):  # CMake takes no other where it does not find these
+        if (words := compilers.asked(name)) and not shutil.which(words[0]):
+            yield text("unready.no-such", name=name, value=os.environ[name])
+    found = compilers.collect()
+    if found is None or found.problem:
+        yield text("unready.compiler", reason=found.problem if found else "c++, g++, clang++")
+    elif reason := _refused():
+        yield text("unready.flags", compiler=found.version or found.path, reason=reason)
+
+
+def _refused() -> str:
+    """What the compiler says of flags that it does not take, "" for nothing."""
+    answer = run([*_called(), _MAPS, "-x", "c++", "-fsyntax-only", "/dev/null"], _LIMIT)
+    return "" if answer.status == 0 else answer.last
+
+
+def _called() -> list[str]:
+    """The compiler as the build calls it for every file."""
+    return [*compilers.command(), *compilers.asked("CXXFLAGS")]
 
 
 def _abi(facts: Facts) -> Iterator[str]:
     """The compiler's strings have to be those of Paddle's library."""
-    found = compilers.compiler()
-    if found and facts.paddle:
-        ours, theirs = _own_abi(found), _paddle_abi(Path(facts.paddle))
+    if facts.paddle and compilers.command():
+        ours, theirs = _own_abi(), _paddle_abi(Path(facts.paddle))
         if None not in (ours, theirs) and ours != theirs:
             yield text("unready.abi", ours=ours, theirs=theirs)
 
 
-def _own_abi(compiler: Path) -> str | None:
-    """_GLIBCXX_USE_CXX11_ABI as this compiler has it unasked; None for another library."""
-    argv: list[str | Path] = [compiler, "-x", "c++", "-dM", "-E", "-include", "string", "/dev/null"]
+def _own_abi() -> str | None:
+    """_GLIBCXX_USE_CXX11_ABI as the user's flags or the compiler have it; None elsewhere."""
+    argv = [*_called(), "-x", "c++", "-dM", "-E", "-include", "string", "/dev/null"]
     found = _ABI.search(run(argv, _LIMIT).out)
     return found[1] if found else None
 

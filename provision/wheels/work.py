@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from provision.facts.compilers import compiler
+from provision.facts.compilers import C_NAMES, compiler
 from provision.paths import TEMPLATES, cache_dir, data_dir
 from provision.versions import compare
 from provision.wheels import ccache
 from provision.wheels.python import Facts, Python
 from provision.wheels.recipe import Recipe, filled
 from provision.wheels.source import Source
+from provision.wheels.surroundings import taken
 
 # From here on the C API is in libphi_core.so, and gcc on Debian drops libpaddle.so, of which it
 # then sees no use, from what the plugin asks for: PD_RegisterPhiKernel is not found at run time.
@@ -53,11 +54,12 @@ class Work:
         """The build tree: that of the sources' folder, whatever commit is in it.
 
         CMake takes one folder for a tree, and others may have the same name. It keeps to the
-        compiler that a tree began with, and so do the objects in it: another one has its own. So
-        has another Paddle of the host's, whose headers may be older than the objects.
+        compiler and the flags that a tree began with, and so do the objects in it: others have
+        their own. So has another Paddle of the host's, whose headers may be older than the objects.
         """
         place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{self.root.name[:40]}"
-        compiler = f"{zlib.crc32(compiler_witness().encode()):08x}"
+        told = f"{compiler_witness()} {taken() or ''}"
+        compiler = f"{zlib.crc32(os.fsencode(told)):08x}"
         release = "-".join(filter(None, [self.python.paddle or "none", self.python.files[:8]]))
         name = f"{place}-{release}-{self.python.tag}-{compiler}"
         return cache_dir() / "build" / self.recipe.backend / name
@@ -107,7 +109,9 @@ class Work:
             # FindPython, and before it FindPythonInterp and FindPythonLibs.
             **{f"{find}_{name}": value for name, value in where.items()
                for find in ("Python", "PYTHON")},
-            "CMAKE_CXX_FLAGS": " ".join(filter(None, [os.environ.get("CXXFLAGS"), self._mapped()])),
+            **{f"CMAKE_{language}_FLAGS":
+               " ".join(filter(None, [os.environ.get(name), self._mapped()]))
+               for language, name in (("C", "CFLAGS"), ("CXX", "CXXFLAGS"))},
             "CMAKE_INSTALL_RPATH": ";".join(self._rpath()),
             "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
             "CMAKE_PROJECT_INCLUDE": str(TEMPLATES / "wheels" / "rpath.cmake"),
@@ -143,9 +147,13 @@ def is_linked(paddle: str) -> bool:
 
 
 def compiler_witness() -> str:
-    """The compiler, as its file tells it: another one makes another library."""
-    path = compiler()
-    if path is None:
-        return ""
-    status = path.resolve().stat()
-    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+    """The compilers and the linker, as their files tell them: others make another library.
+
+    All of a name on PATH count, since the first may be a wrapper that calls the next.
+    """
+    first = [*filter(None, (compiler(), compiler("CC", C_NAMES))), Path("ld")]
+    folders = [Path(folder) for folder in os.get_exec_path()]
+    others = (folder / path.name for path in first for folder in folders)
+    found = dict.fromkeys(path.resolve() for path in (*first[:-1], *others) if path.is_file())
+    return " ".join(f"{path} {(status := path.stat()).st_size} {status.st_mtime_ns}"
+                    for path in found)  # fmt: skip

@@ -165,7 +165,7 @@ def test_a_compiler_that_fails_says_why_and_is_asked_again(
     found = compilers.collect()
     assert found and found.path == str(broken) and "fatal error: cstdio" in found.problem
     assert not list(home.rglob("compiler.json"))
-    assert "No such file" in compilers.compile_problem(tmp_path / "none")
+    assert "No such file" in compilers.compile_problem([tmp_path / "none"])
 
 
 def test_a_real_compiler_is_tried_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

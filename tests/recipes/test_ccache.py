@@ -101,6 +101,23 @@ def test_damaged_entries_are_noticed(cache: Path, how: str) -> None:
     _compiled(cache)
 
 
+def test_what_the_user_leaves_out_of_account_counts_all_the_same(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By variables and in the file of the cache: another flag, and another compiler."""
+    _compiled(cache)
+    (cache / "ccache.conf").write_text("ignore_options = -D*\ncompiler = /bin/false\n")
+    monkeypatch.setenv("CCACHE_PREFIX", "/bin/false")
+    assert ccache.ccache() == (True, "")
+    (cache.parent / "a.cc").write_text(CODE.replace("3", "N"))
+    for flag in ("-DN=3", "-DN=4"):
+        argv = ["c++", flag, "-c", "a.cc", "-o"]
+        subprocess.run([*argv, "right.o"], cwd=cache.parent, check=True)
+        subprocess.run(["ccache", *argv, "a.o"], cwd=cache.parent, check=True,
+                       env={**os.environ, **ccache.variables()})  # fmt: skip
+        assert (cache.parent / "a.o").read_bytes() == (cache.parent / "right.o").read_bytes()
+
+
 def _as_nobody(cache: Path) -> None:
     """Let the program run as a user whose cache this is not."""
     needs(os.geteuid() == 0 and shutil.which("setpriv") is not None, "root and setpriv")

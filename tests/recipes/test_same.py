@@ -7,8 +7,10 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from provision.facts.compilers import compiler
@@ -16,11 +18,11 @@ from provision.network import Network
 from provision.papers import materials
 from provision.process import Outcome
 from provision.progress import Plain
-from provision.wheels import recipe, store
+from provision.wheels import recipe, store, surroundings
 from provision.wheels.python import Facts, Python
 from provision.wheels.source import Source
 from provision.wheels.stages import Stages
-from provision.wheels.work import Work
+from provision.wheels.work import Work, compiler_witness
 from tests.lab.needs import needs
 
 
@@ -53,14 +55,78 @@ def test_another_compiler_starts_a_tree_of_its_own_and_is_the_one_that_is_told(
     assert found[0][0] != found[2][0]  # of the same name, and written anew meanwhile
 
 
-@pytest.mark.parametrize("name", ["CFLAGS", "CXXFLAGS", "LDFLAGS"])
-def test_other_flags_make_another_wheel(
+@pytest.mark.parametrize("name", ["CFLAGS", "CXXFLAGS", "LDFLAGS", "CXX", "CPATH", "LIBRARY_PATH"])
+def test_what_compilers_are_told_makes_another_wheel_in_a_tree_of_its_own(
     home: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    work = _work(home, "/a")
+    before = work.build, store.key(store.inputs(work))
+    monkeypatch.setenv(name, f"{compiler()} -O0")
+    assert work.build != before[0] and store.key(store.inputs(work)) != before[1]
+
+
+def test_the_compiler_behind_a_wrapper_counts(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named behind ccache, or called by a program of the same name that comes first on PATH."""
+    for folder in ("first", "real"):
+        (tmp_path / folder).mkdir()
+        _compiler(tmp_path / folder, "c++")
+    monkeypatch.setenv("PATH", f"{tmp_path}/first:{tmp_path}/real:{os.environ['PATH']}")
+    for asked in ("", f"{_compiler(tmp_path, 'ccache')} {tmp_path}/real/c++ -O1"):
+        monkeypatch.setenv("CXX", asked)
+        before = compiler_witness()
+        (tmp_path / "real/c++").write_text(f"#!/bin/sh\n# upgraded, {asked}\n")
+        assert compiler_witness() != before
+    assert compiler() == tmp_path / "real/c++"
+
+
+def test_a_header_of_the_vendors_counts(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASCEND_CUSTOM_PATH", str(tmp_path))
+    header = tmp_path / "ascend-toolkit/latest/fwkacllib/include/acl/acl.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("// 8.0.RC1\n")
     work = _work(home, "/a")
     before = store.key(store.inputs(work))
-    monkeypatch.setenv(name, "-O0")
+    header.write_text("// 8.0.RC1, patched\n")
     assert store.key(store.inputs(work)) != before
+
+
+def test_the_hosts_own_tools_count(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = _work(home, "/a")
+    host = replace(work, python=msgspec.structs.replace(work.python, env=None))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    before = [store.key(store.inputs(one)) for one in (work, host)]
+    _compiler(tmp_path, "cmake")
+    after = [store.key(store.inputs(one)) for one in (work, host)]
+    assert after[0] == before[0] and after[1] != before[1]
+
+
+def test_what_would_overrule_the_recipe_is_kept_out_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = {
+        "CMAKE_BUILD_TYPE": "Debug",
+        "DESTDIR": "/",
+        "MAKEFLAGS": "-k",
+        "NINJA_STATUS": "",
+        "PYTHONWARNINGS": "error",
+        "SETUPTOOLS_USE_DISTUTILS": "stdlib",
+        "LANGUAGE": "zh",
+    }
+    kept = {"CC": "gcc", "CFLAGS": "-O1", "PATH": "/bin", "LD_LIBRARY_PATH": "/sdk"}
+    assert surroundings.clean(out | kept) == kept
+    for name in list(os.environ):
+        if name.startswith("CMAKE_"):
+            monkeypatch.delenv(name)
+    for name, value in out.items():
+        monkeypatch.setenv(name, value)
+    assert surroundings.overruling() == ["CMAKE_BUILD_TYPE", "DESTDIR"]
 
 
 def test_what_the_code_calls_itself_does_not_tell_where_it_lies(home: Path) -> None:

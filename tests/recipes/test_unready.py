@@ -100,6 +100,19 @@ def test_the_host_has_to_have_it_all(tree: Path, build: Build, tmp_path: Path) -
     assert "has no paddlepaddle" in text  # told with the rest, not after it
 
 
+@pytest.mark.parametrize(("variables", "said"), [
+    ({"CC": "/nowhere/gcc -m64", "CXX": "no-such-c++"}, ["CC=/nowhere/gcc", "CXX=no-such-c++"]),
+    ({"CXXFLAGS": "--no-such-flag"}, ["no-such-flag"]),
+    ({"CXXFLAGS": "-D_GLIBCXX_USE_CXX11_ABI=0"}, ["ABI=0"]),
+])  # fmt: skip
+def test_a_compiler_that_is_not_there_or_refuses_a_flag(
+    tree: Path, build: Build, tmp_path: Path, variables: dict[str, str], said: list[str]
+) -> None:
+    order = ("--backend", "npu", "--source", str(tree), "--paddle", PADDLE, "--json")
+    told = _told(build(*order, **ascend(tmp_path), **variables))
+    assert len(told) == len(said) and all(map(str.__contains__, told, said))
+
+
 def test_programs_that_the_sources_call(tree: Path, build: Build, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("git", "c++", "uname"):
