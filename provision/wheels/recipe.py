@@ -67,16 +67,13 @@ class Value(Row, frozen=True, kw_only=True):
 
 
 class Tag(Table, frozen=True):
-    """The name by which sources check out a submodule: group 1 of `pattern` in one of their files.
-
-    A submodule that is fetched at its commit alone does not know its tags.
-    """
+    """A name or number that sources give in one of their files: group 1 of `pattern` there."""
 
     file: str
     pattern: str
 
     def name(self, root: Path) -> str:
-        """The tag that these sources ask for; "" where they do not."""
+        """What these sources give; "" where they do not."""
         try:
             content = (root / self.file).read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -86,7 +83,10 @@ class Tag(Table, frozen=True):
 
 
 class Module(Row, frozen=True, kw_only=True):
-    """Sources that come as a submodule of git: a file of it, `sign`, shows that it is there."""
+    """Sources that come as a submodule of git: a file of it, `sign`, shows that it is there.
+
+    `tag` is what the sources check it out by: one that is fetched at its commit alone has no tags.
+    """
 
     path: str
     sign: str = ""
@@ -166,6 +166,7 @@ class Recipe(Table, frozen=True, kw_only=True):
     `memory` is what one compiler takes and `disk` what the build tree takes, both in MiB. `paddle`
     is the release to build for where none is asked for; "" where none is needed. `libraries` are
     folders from which the vendor's libraries are loaded, `origin` those beside the built library.
+    `reads` are names for what the sources themselves say, for the values of settings and variables.
     `place` is where it is built unless somebody chooses; `target` whose image it is built in. What
     was `tried` in the lab alone has never met the vendor's own SDK.
     """
@@ -192,6 +193,7 @@ class Recipe(Table, frozen=True, kw_only=True):
     libraries: list[str] = msgspec.field(default_factory=list)
     origin: list[str] = msgspec.field(default_factory=list)
     roots: dict[Name, Root] = msgspec.field(default_factory=dict)
+    reads: dict[Name, Tag] = msgspec.field(default_factory=dict)
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     settings: list[Value] = msgspec.field(default_factory=list)
     variables: list[Value] = msgspec.field(default_factory=list)

@@ -77,7 +77,8 @@ class Work:
         version.cmake computes with its first three numbers.
         """
         commit = (self.source.commit or self.source.identity)[:7]
-        return {**self.recipe.places(), "machine": self.machine,
+        said = {name: one.name(self.root) for name, one in self.recipe.reads.items()}
+        return {**self.recipe.places(), **said, "machine": self.machine,
                 "python_version": self.python.version,
                 "paddle": re.sub(r"(?<=\d)(?=(a|b|rc)\d)", "-", self.python.paddle),
                 "origin": str(self._given / self.recipe.folder),

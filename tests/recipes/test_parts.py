@@ -34,7 +34,7 @@ def test_a_recipe_refers_only_to_what_is_known(name: str) -> None:
     texts += [place for piece in found.handed_out() for place in piece.any] + found.libraries
     texts += [text for row in [*found.settings, *found.pieces] for text in (row.with_, row.without)]
     names = {part[1] for text in texts for part in string.Formatter().parse(text) if part[1]}
-    assert names <= KNOWN | found.roots.keys()
+    assert names <= KNOWN | found.roots.keys() | found.reads.keys()
     assert found.seen and found.source and found.backend == name
     assert all(len(commit) == 40 for commit in found.commits.values())
     assert not found.paddle or found.library

@@ -98,7 +98,9 @@ def test_gcu_gets_a_version_that_is_one(tree: Path, build: Build, tmp_path: Path
         names = archive.namelist()
         assert archive.read("paddle_custom_device/gcu/ops/__init__.py") == b"answer = 5\n"
         library = archive.extract("paddle_custom_device/libpaddle-custom-gcu.so", tmp_path)
-    runpath = ElfFile(Path(library)).runpath
+    found = ElfFile(Path(library))
+    assert {"libpaddle.so", "libtopsaten.so"} <= set(found.needed)
+    runpath = found.runpath
     assert "$ORIGIN/gcu" in runpath and all(one.startswith("$ORIGIN") for one in runpath)
     assert "paddle_custom_device/gcu/passes/pass.py" in names
 
