@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from provision.errors import PaddockError
@@ -12,6 +13,8 @@ from provision.network import Network, hidden
 from provision.wheels import archive, git
 from provision.wheels.recipe import Recipe
 from provision.wheels.source import Source, given_files
+
+_SHORT = 300  # bytes
 
 
 def bring(source: Source, recipe: Recipe, network: Network) -> Path:
@@ -53,8 +56,10 @@ def _check_out(source: Source, recipe: Recipe, network: Network) -> None:
     _fetch(source, network)
     changed = git.changed(source.root, given_files(recipe))
     if git.commit_of(source.root, "HEAD") != source.commit or changed:
-        _must(source, "checkout", "--quiet", "--force", "--detach", source.commit)
-        _must(source, "clean", "-fdq")
+        # With a network given it ends with this process.
+        checkout = ("checkout", "--quiet", "--force", "--detach", source.commit)
+        git.must(source.origin, source.root, *checkout, network=network)
+        git.must(source.origin, source.root, "clean", "-fdq")
 
 
 def _fetch(source: Source, network: Network) -> None:
@@ -69,24 +74,31 @@ def _fetch(source: Source, network: Network) -> None:
         raise git.failed(source.origin, source.root, answer)
 
 
-def _must(source: Source, *arguments: str) -> str:
-    return git.must(source.origin, source.root, *arguments)
-
-
 def as_text(root: Path, folder: Path) -> list[str]:
     """Links that were checked out as text files: what they hold is the path they should lead to.
 
     An unpacker without links, or git with core.symlinks=false, leaves such files.
     """
-    found = []
+    return [name for name, text in _short(root, folder)
+            if text.startswith("../") and "\n" not in text]  # fmt: skip
+
+
+def pointers(root: Path, folder: Path) -> list[str]:
+    """Files that Git LFS keeps elsewhere and that were not fetched: a note of them is there.
+
+    A clone where Git LFS is not installed has these, and so has a zip of such a repository.
+    """
+    begins = "version https://git-lfs.github.com/spec/"  # git-lfs, docs/spec.md
+    return [name for name, text in _short(root, folder) if text.startswith(begins)]
+
+
+def _short(root: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """Path and content of each file of the sources that is no longer than a link or a note is."""
     for place in (folder, root / "cmake"):
         for path in sorted(place.rglob("*")) if place.is_dir() else ():
-            if path.is_symlink() or not path.is_file() or path.stat().st_size > 300:  # noqa: PLR2004
-                continue
-            text = path.read_text(encoding="utf-8", errors="replace").strip()
-            if text.startswith("../") and "\n" not in text:
-                found.append(str(path.relative_to(root)))
-    return found
+            if not path.is_symlink() and path.is_file() and path.stat().st_size <= _SHORT:
+                text = path.read_text(encoding="utf-8", errors="replace").strip()
+                yield str(path.relative_to(root)), text
 
 
 def dangling(root: Path, folder: Path, recipe: Recipe) -> list[str]:

@@ -44,13 +44,13 @@ def repository(bundle: Path, folder: Path) -> Path:
     shutil.rmtree(draft, ignore_errors=True)
     if has_refs:
         return folder
-    raise _error(bundle, answer)
+    raise _error(bundle, folder, answer)
 
 
-def _error(bundle: Path, answer: Answer) -> PaddockError:
+def _error(bundle: Path, folder: Path, answer: Answer) -> PaddockError:
     """Why there is no repository in a bundle; what was cut among its refs gives an empty one."""
     if answer.status == 0:
         return PaddockError("package-damaged", file=bundle, reason=text("source.cut"))
     if _DAMAGED.search(answer.err) and "No space left" not in answer.err:
         return PaddockError("package-damaged", file=bundle, reason=git.reason(answer))
-    return git.failed(str(bundle), None, answer)
+    return git.failed(str(bundle), folder, answer)

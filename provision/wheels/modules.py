@@ -150,7 +150,8 @@ def _tried(
     for address in addresses if answer.status == 0 else ():
         answer = git.take(place, address, recorded, network)
         if answer.status == 0:
-            return git.git(place, "checkout", "--quiet", "--force", "--detach", recorded)
+            checkout = ("checkout", "--quiet", "--force", "--detach", recorded)
+            return git.git(place, *checkout, network=network)  # it ends with this process
     return answer
 
 

@@ -14,7 +14,7 @@ from provision.engine import Options
 from provision.errors import PaddockError
 from provision.network import Network
 from provision.site import Site
-from provision.wheels import modules, paddle, places, python, source
+from provision.wheels import archive, modules, paddle, places, python, source
 from provision.wheels.places import PLACES
 from provision.wheels.recipe import Recipe, load, names
 from provision.wheels.work import Work
@@ -92,8 +92,7 @@ def _with_its_paddle(chosen: python.Python, asked: str) -> python.Python:
 def _root(found: source.Source) -> Path:
     """The top folder, as far as it is known before an archive was unpacked."""
     if found.kind == "archive" and found.root.is_dir():
-        inner = list(found.root.iterdir())
-        return inner[0] if len(inner) == 1 else found.root
+        return archive.top(found.root)
     return found.root
 
 

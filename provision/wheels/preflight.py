@@ -11,7 +11,7 @@ from typing import Final
 
 from provision.facts.command import run
 from provision.wheels import tools
-from provision.wheels.bring import as_text, dangling
+from provision.wheels.bring import as_text, dangling, pointers
 from provision.wheels.python import Facts
 from provision.wheels.recipe import Module
 from provision.wheels.surroundings import overruling
@@ -51,6 +51,8 @@ def _first(missing: list[Module]) -> list[str]:
 def _links(work: Work, _: Facts) -> Iterator[str]:
     if found := as_text(work.root, work.folder):
         yield text("unready.links", count=len(found), first=found[0])
+    if found := pointers(work.root, work.folder):
+        yield text("unready.pointers", count=len(found), first=found[0])
     if work.recipe.build == "cmake" and (found := dangling(work.root, work.folder, work.recipe)):
         yield text("unready.dangling", count=len(found), first=found[0])
 
@@ -61,7 +63,8 @@ def _history(work: Work, _: Facts) -> Iterator[str]:
     has_none = work.source.kind in ("folder", "archive")
     needed = any(one.applies(work.folder, work.known) for one in work.recipe.modules)
     if has_none and needed and "paddle_submodule" not in _content(asks):
-        yield text("unready.history")
+        has_one = (work.root / ".git").exists()
+        yield text("unready.history-inside" if has_one else "unready.history")
 
 
 def _pieces(work: Work, _: Facts) -> Iterator[str]:
