@@ -62,6 +62,7 @@ def packed(kind: str) -> bytes:
         ("a.tar.gz", packed("gz")), ("a.tgz", packed("gz")), ("a.tar.xz", packed("xz")),
         ("a.tar.bz2", packed("bz2")), ("a.tar.gz", packed("")), ("a.bin", PAGE),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",  # what is packed has its time in it
 )  # fmt: skip
 def test_what_is_of_its_kind_is_taken(tmp_path: Path, name: str, content: bytes) -> None:
     """Some servers unpack a .gz on the way; what a name without a known end promises is unknown."""
