@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import io
 import os
 import re
 import stat
+import struct
 import zipfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -23,12 +25,18 @@ from provision.facts import small
 _DIRECTORY = 6 << 20  # bytes of an archive's table of contents; that of torch has 1 MiB
 _FREE, _RATIO = 256 << 20, 100  # bytes that may be packed however well; a real library packs 4 to 1
 _HEADER = 30  # bytes before the name of a member
+_PATH, _PART = 2048, 255  # bytes of a name, and of each part: no more fits below any environment
+_LATER = 0x8  # the flag of a header whose sizes stand behind the content
 _ENCRYPTED = 0x1
 # Bytes that are unpacked at once; for many other sizes the allocator asks the kernel.
 _PACKED = 512 << 10
 _MOST = 1 << 20  # bytes of content at once
 _UNPACKING = cast(type[Exception], IsalError)  # its stub takes the class for an instance
-DAMAGED = (zipfile.BadZipFile, _UNPACKING, NotImplementedError, EOFError, ValueError)
+# Of the archive, and of the tables in it.
+DAMAGED = (
+    zipfile.BadZipFile, _UNPACKING, NotImplementedError, EOFError, ValueError, struct.error,
+    csv.Error,
+)  # fmt: skip
 
 
 class UnsafeError(Exception):
@@ -84,19 +92,23 @@ def _check(whole: zipfile.ZipFile) -> None:
     infos = whole.infolist()
     for info in infos:
         _check_member(info)
-    _check_names([info for info in infos if not info.is_dir()])
+    _check_names(infos)
     size, packed = (sum(getattr(i, name) for i in infos) for name in ("file_size", "compress_size"))
     if size > _FREE and size > packed * _RATIO:
         raise UnsafeError("bomb", reason=f"{amounts.size(packed)} -> {amounts.size(size)}")
-    for one, after in pairwise(sorted(infos, key=lambda info: info.header_offset)):
-        if one.header_offset + _HEADER + one.compress_size > after.header_offset:
-            raise UnsafeError("bomb", after.filename, f"{one.filename} / {after.filename}")
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    starts = [*(info.header_offset for info in ordered[1:]), whole.start_dir]
+    for one, after in zip(ordered, starts, strict=False):  # an empty one still has a directory
+        if one.header_offset + _HEADER + one.compress_size > after:
+            raise UnsafeError("overlap", one.filename)
 
 
 def _check_member(info: zipfile.ZipInfo) -> None:
     """One entry: where it would be put, and what kind of file it is. Raises UnsafeError."""
     name = info.orig_filename.replace("\\", "/")
-    parts = PurePosixPath(name).parts
+    parts = PurePosixPath(name[:_PATH]).parts
+    if len(name.encode()) > _PATH or any(len(part.encode()) > _PART for part in parts):
+        raise UnsafeError("long", name[:64])
     if not parts or ".." in parts or name.startswith("/") or re.match("[A-Za-z]:|.*\0", name):
         raise UnsafeError("outside", info.orig_filename)
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -104,19 +116,17 @@ def _check_member(info: zipfile.ZipInfo) -> None:
         raise UnsafeError("link" if kind == stat.S_IFLNK else "special", info.filename)
     if info.flag_bits & _ENCRYPTED:
         raise UnsafeError("encrypted", info.filename)
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnsafeError("packed", info.filename, str(info.compress_type))
 
 
 def _check_names(infos: list[zipfile.ZipInfo]) -> None:
     """No file takes the place of another, or of a folder. Raises UnsafeError."""
-    seen: set[PurePosixPath] = set()
-    for info in infos:
-        place = installed(info.filename)
-        if place in seen:
-            raise UnsafeError("twice", info.filename)
-        seen.add(place)
-    folders = {folder for place in seen for folder in place.parents}
-    if both := seen & folders:
-        raise UnsafeError("twice", str(both.pop()))
+    places = (str(installed(info.filename)) + "/" * info.is_dir() for info in infos)
+    # What is below a name comes right behind it, once its / are lower than any other character.
+    for one, after in pairwise(sorted(place.replace("/", "\0") for place in places)):
+        if not one.endswith("\0") and f"{after}\0".startswith(f"{one}\0"):
+            raise UnsafeError("twice", one.replace("\0", "/"))
 
 
 def installed(name: str) -> PurePosixPath:
@@ -141,18 +151,33 @@ def pieces(whole: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     assert stream is not None  # noqa: S101 - it is open
     stream.seek(info.header_offset)
     header = stream.read(_HEADER)
+    _check_header(header, info)
     names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     start = info.header_offset + _HEADER + names
     left = info.file_size
     is_plain = info.compress_type == zipfile.ZIP_STORED
     packed = _packed(whole, start, info.compress_size, _MOST if is_plain else _PACKED)
-    for piece in packed if is_plain else _unpacked(packed, info):
+    for piece in packed if is_plain else _unpacked(packed):
         left -= len(piece)
         if left < 0:
             break
         yield piece
     if left:
         raise zipfile.BadZipFile(f"{info.filename}: not {info.file_size:,} bytes")
+
+
+def _check_header(header: bytes, info: zipfile.ZipInfo) -> None:
+    """It says what the table of contents says: some tools go by the one, some by the other.
+
+    Sizes too large for it stand elsewhere. Raises BadZipFile.
+    """
+    flags, method = struct.unpack_from("<HH", header, 6)
+    told = struct.unpack_from("<LLL", header, 14)
+    listed = (info.CRC, info.compress_size, info.file_size)
+    differ = any(own not in (one, 0xFFFFFFFF) for own, one in zip(told, listed, strict=True))
+    other = (flags ^ info.flag_bits) & _ENCRYPTED or method != info.compress_type
+    if other or (differ and not flags & _LATER):
+        raise zipfile.BadZipFile(f"{info.filename}: header and table of contents differ")
 
 
 def _packed(whole: zipfile.ZipFile, start: int, size: int, most: int) -> Iterator[bytes]:
@@ -168,10 +193,8 @@ def _packed(whole: zipfile.ZipFile, start: int, size: int, most: int) -> Iterato
         start, size = start + len(piece), size - len(piece)
 
 
-def _unpacked(packed: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """What deflated bytes become, never much at once. Raises NotImplementedError for other ways."""
-    if info.compress_type != zipfile.ZIP_DEFLATED:
-        raise NotImplementedError(f"{info.filename}: compression {info.compress_type}")
+def _unpacked(packed: Iterator[bytes]) -> Iterator[bytes]:
+    """What deflated bytes become, never much at once."""
     unpacker = IgzipDecompressor(flag=DECOMP_DEFLATE)  # twice as fast as zlib
     for piece in packed:
         while not unpacker.eof:

@@ -26,6 +26,7 @@ from provision.facts.linking.elf_file import DAMAGED, ElfFile
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
 _SPARE = 1 << 30  # bytes that stay free on the disk
+_FEW = 64 << 10  # bytes that are sooner digested than given to a thread
 _AHEAD = 4  # pieces that wait for a thread: neither it nor the one that unpacks has to
 _OWN = ("METADATA", "WHEEL", "RECORD")
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
@@ -125,7 +126,7 @@ def _one(
 
     takers: list[Taker] = [(crew.keeper, keep)]
     takers += [(crew.hasher, hasher.update)] if hasher else []
-    _pour(_chain(first, content), takers)
+    (_give if info.file_size < _FEW else _pour)(_chain(first, content), takers)
     if check != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename}: CRC-32")
     if outline and not outline.has_all():
@@ -164,6 +165,13 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
+def _give(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
+    """Give each piece to all takers, one after the other."""
+    for piece in pieces:
+        for _, take in takers:
+            take(piece)
+
+
 def _pour(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
     """Give each piece to all takers; the next ones are unpacked while these are at work.
 
@@ -197,8 +205,12 @@ def _text(whole: zipfile.ZipFile, name: str) -> str | None:
     return b"".join(archive.pieces(whole, info)).decode("utf-8", "replace")
 
 
-def rows(record: str) -> list[tuple[str, str, str]]:
-    """The rows of RECORD: name, digest, size. One with another number of columns is none."""
-    columns = len(("name", "digest", "size"))
-    whole = [row for row in csv.reader(record.splitlines()) if len(row) == columns]
-    return [(name, digest, size) for name, digest, size in whole]
+def rows(record: str) -> Iterator[tuple[str, str, str]]:
+    """The rows of RECORD: name, digest, size. One with another number of columns is none.
+
+    Raises `archive.DAMAGED`.
+    """
+    for row in csv.reader(record.splitlines()):
+        match row:
+            case [name, digest, size]:
+                yield name, digest, size

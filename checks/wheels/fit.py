@@ -36,7 +36,7 @@ def tag(subject: Subject) -> Finding:
         return Finding("ok", evidence=evidence)
     fitting = {f"{one.interpreter}-{one.abi}" for one in known}
     values = {"tag": own[0], "python": subject.python, "arch": platform.machine(),
-              "newest": here[0]}  # fmt: skip
+              "newest": next((one for one in here if "many" in one), here[0])}  # fmt: skip
     if not any(one.rpartition("-")[0] in fitting for one in own):
         return Finding(_of_python(subject), "python", values, evidence, source=_SOURCE)
     return Finding("error", _platform(own), values, evidence, source=_SOURCE)
@@ -58,31 +58,33 @@ def _platform(tags: list[str]) -> str:
     platforms = [one.rpartition("-")[2] for one in tags]
     if all(one.startswith(_FOREIGN) for one in platforms):
         return "system"
+    if all(one.startswith("musllinux") for one in platforms):
+        return "musl"
     return "libc" if any(one.endswith(f"_{platform.machine()}") for one in platforms) else "arch"
 
 
 def requires(subject: Subject) -> Finding:
     """The versions of Python and of packages that its metadata asks for are there."""
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.requirements import Requirement
+    from packaging.specifiers import SpecifierSet
 
     fields, there = subject.metadata, subject.facts.environment
+    place = {"python_version": ".".join(subject.python.split(".")[:2]),
+             "python_full_version": subject.python, "extra": ""}  # fmt: skip
     try:
         ranges = [SpecifierSet(text) for text in fields.get("requires-python", [])]
         wanted = [Requirement(text) for text in fields.get("requires-dist", [])]
-    except (InvalidRequirement, InvalidSpecifier) as error:
+        asked = [one for one in wanted if one.marker is None or one.marker.evaluate(place)]
+    except ValueError as error:  # of a requirement, a range or a marker
         return Finding("error", "form", {"reason": str(error)}, source=_METADATA)
     if bad := [one for one in ranges if not one.contains(subject.python, prereleases=True)]:
         values = {"wanted": str(bad[0]), "python": subject.python}
         return Finding(_of_python(subject), "python", values, source=_METADATA)
     packages = getattr(there, "packages", None)
-    place = {"python_version": ".".join(subject.python.split(".")[:2]),
-             "python_full_version": subject.python, "extra": ""}  # fmt: skip
-    asked = [one for one in wanted if one.marker is None or one.marker.evaluate(place)]
     lost = [one for one in asked if not _has(packages, one)] if packages is not None else []
     if packages is None or not lost:
         return Finding("ok", evidence=[Evidence(str(one), "METADATA") for one in asked[:4]])
-    evidence = [Evidence(f"{one.name} {packages.get(normal(one.name), '-')}", subject.facts.target)
+    evidence = [Evidence(f"{one.name} {packages.get(normal(one.name), '-')}", subject.where)
                 for one in lost[:4]]  # fmt: skip
     return Finding(
         "warning", "packages", {"wanted": names(map(str, lost))}, evidence, source=_METADATA

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice, product
 
 import msgspec
 
@@ -114,11 +115,17 @@ def _folder(subject: Subject) -> Finding | None:
 def _tags(subject: Subject, said: list[str]) -> Finding | None:
     """WHEEL has the tags of the file's name; installers go by the name alone."""
     own = set(subject.name.tags) if subject.name else set()
-    if not own or own == set(said):
+    if not own or own == {tag for line in said for tag in _alone(line, len(own) + 1)}:
         return None
     told = [Evidence(f"Tag: {tag}", "WHEEL") for tag in said[:_MOST]]
     values = {"own": names(sorted(own)), "said": names(sorted(said)) or "-"}
     return msgspec.structs.replace(_bad("tags", values, told, _PEP427), state="warning")
+
+
+def _alone(line: str, most: int) -> Iterator[str]:
+    """Each tag of a line that names several by dots, as some tools write it; at most so many."""
+    sets = (part.split(".") for part in line.lower().split("-"))
+    return islice(map("-".join, product(*sets)), most)
 
 
 def record(subject: Subject) -> Finding:

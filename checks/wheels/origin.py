@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -46,7 +46,7 @@ def conflict(subject: Subject) -> Finding:
     """No other distribution, installed or examined with it, has one of its files."""
     found = [*_installed(subject), *_examined(subject)]
     if not found:
-        return Finding("ok", evidence=[Evidence("no file in common", subject.facts.target)])
+        return Finding("ok", evidence=[Evidence("no file in common", subject.where)])
     worst = min(found, key=lambda one: one.same)
     evidence = [Evidence(one.file, f"{one.distribution} {one.version}") for one in found[:4]]
     values = {"file": worst.file, "other": worst.distribution, "count": str(len(found))}
@@ -56,7 +56,14 @@ def conflict(subject: Subject) -> Finding:
 
 
 def _digests(subject: Subject) -> dict[str, str]:
-    return {name: digest for name, (digest, _) in subject.contents.record.items()}
+    """Its files by where they are installed -> the digest in its list, "" for none."""
+    contents = subject.contents
+    listed = {name: contents.record.get(name, ("", ""))[0] for name in contents.members}
+    return _installed_as(listed)
+
+
+def _installed_as(digests: Mapping[str, str]) -> dict[str, str]:
+    return {str(archive.installed(name)): digest for name, digest in digests.items()}
 
 
 def _installed(subject: Subject) -> Iterator[Overlap]:
@@ -79,9 +86,10 @@ def _examined(subject: Subject) -> Iterator[Overlap]:
 
 
 def _record(wheel: Path) -> dict[str, str]:
-    """The list of files of another wheel; none of one that is damaged, which is told of itself."""
+    """The same of another wheel; none of one that is damaged, which is told of itself."""
     try:
         with archive.opened(wheel) as whole:
-            return overlap.rows(own_texts(whole)[1].get("RECORD", ""))
+            listed = overlap.rows(own_texts(whole)[1].get("RECORD", ""))
+            return _installed_as({name: listed.get(name, "") for name in whole.namelist()})
     except (archive.UnsafeError, PaddockError):
         return {}

@@ -15,8 +15,8 @@ from provision.facts.loading import Loaded
 from provision.facts.snapshot import Facts
 
 # PEP 427, with the legacy versions that old tools have made.
-_NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-\d[^-]*)?"
-                   r"-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")  # fmt: skip
+_NAME = re.compile(r"(?P<name>[^\s-]+)-(?P<version>[^\s-]+)(?:-\d[^\s-]*)?"
+                   r"-(?P<python>[\w.]+)-(?P<abi>[\w.]+)-(?P<platform>[\w.]+)\.whl")  # fmt: skip
 _TYPES = {"cpu": "custom_cpu"}  # where the type has another name than the package
 _PLUGIN = re.compile(r"paddle_custom_device/[^/]+\.so$")
 
@@ -32,8 +32,8 @@ class Name(msgspec.Struct, frozen=True):
 
     @property
     def tags(self) -> list[str]:
-        """Each tag alone, such as `cp310-cp310-linux_x86_64`."""
-        sets = (self.python, self.abi, self.platform)
+        """Each tag alone, such as `cp310-cp310-linux_x86_64`; its case does not count."""
+        sets = (part.lower() for part in (self.python, self.abi, self.platform))
         pythons, abis, platforms = (part.split(".") for part in sets)
         return [f"{a}-{b}-{c}" for a in pythons for b in abis for c in platforms]
 
@@ -83,6 +83,11 @@ class Subject:
     def is_plugin(self) -> bool:
         """Whether it brings a device plugin of Paddle."""
         return any(_PLUGIN.match(str(name)) for name in self.contents.libraries)
+
+    @property
+    def where(self) -> str:
+        """What it is held against: the Python of that environment, "-" for none."""
+        return getattr(self.facts.environment, "python", "-")
 
     @property
     def metadata(self) -> dict[str, list[str]]:

@@ -53,6 +53,7 @@ def spoilt(tmp_path: Path, name: str, content: bytes = b"", kind: int = 0) -> Pa
         (make.INIT, 0, "twice"),
         (f"./{make.INIT}", 0, "twice"),
         (f"{make.INIT}/below.py", 0, "twice"),
+        (f"{make.INIT}/", 0, "twice"),
         (f"x-1.data/platlib/{make.INIT}", 0, "twice"),
     ],
 )
@@ -119,7 +120,57 @@ def test_a_bomb_whose_members_share_their_bytes(tmp_path: Path, alone: Auditor) 
         whole.filelist.append(twin)
         whole.NameToInfo["two.bin"] = twin
         whole._didModify = True  # type: ignore[attr-defined]
-    assert cases(alone(path)) == {"wheel-archive": "error bomb"}
+    assert cases(alone(path)) == {"wheel-archive": "error overlap"}
+
+
+@pytest.mark.parametrize(
+    ("field", "case"),
+    [("compress_size", "overlap"), ("header_offset", "overlap"), ("CRC", "damaged")],
+)
+def test_a_table_of_contents_that_lies(
+    tmp_path: Path, alone: Auditor, field: str, case: str
+) -> None:
+    """A size without bytes behind it is no reason to say that this disk is full."""
+    path = make.sound(tmp_path, SOUND)
+    with zipfile.ZipFile(path, "a") as whole:
+        whole.writestr("liar.so", b"\x7fELF" + make.noise(100))
+        setattr(whole.getinfo("liar.so"), field, 1 << 60 if field != "CRC" else 7)
+    assert cases(alone(path)) == {"wheel-archive": f"error {case}"}
+
+
+@pytest.mark.parametrize("place", [6, 8, 14, 18, 22])  # flags, method, digest and both sizes
+def test_a_header_that_says_something_else_than_the_table_of_contents(
+    tmp_path: Path, alone: Auditor, place: int
+) -> None:
+    """Python goes by the table, other tools by the header."""
+    path = make.sound(tmp_path, SOUND)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    assert cases(alone(path)) == {"wheel-archive": "error damaged"}
+
+
+@pytest.mark.parametrize("name", ["d/" * 30_000 + "a.so", "a" * 256 + ".so", ("b" * 99 + "/") * 25])
+def test_a_name_that_no_file_can_have(tmp_path: Path, alone: Auditor, name: str) -> None:
+    assert cases(alone(spoilt(tmp_path, name, b"\x7fELF"))) == {"wheel-archive": "error long"}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_that_not_every_installer_unpacks(
+    tmp_path: Path, alone: Auditor, method: int
+) -> None:
+    path = make.sound(tmp_path, SOUND)
+    with zipfile.ZipFile(path, "a", method) as whole:
+        whole.writestr("more.txt", b"more" * 100)
+    assert cases(alone(path)) == {"wheel-archive": "error packed"}
+
+
+def test_a_list_of_files_that_cannot_be_read(tmp_path: Path, alone: Auditor) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        files["tiny-3.3.1.dist-info/RECORD"] = b'"' + b"a" * 200_000
+
+    path = make.sound(tmp_path, SOUND, change=change)
+    assert cases(alone(path)) == {"wheel-archive": "error damaged"}
 
 
 def test_a_bomb_that_lies_about_its_size_is_not_unpacked_further(
