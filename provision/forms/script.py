@@ -40,9 +40,10 @@ def script(wanted: Wanted) -> str:
 
 def _step(step: Step, wanted: Wanted) -> dict[str, object]:
     """What the template prints of a step; `lasting` is the file of one that is not cut short."""
-    lasting = wanted.places.output(step.name).with_suffix(".sh")
+    output = wanted.places.output(step.name)
     return {
-        "lasting": lasting if KINDS[step.kind].leaves_halves else "",
+        "lasting": output.with_suffix(".sh") if KINDS[step.kind].leaves_halves else "",
+        "output": output,
         "name": step.name, "stamp": _stamp(wanted, step.name), "kind": step.kind,
         "check": "holds_" + re.sub(r"\W", "_", step.name),
         "script": commands(step, wanted), "holds": holds(step, wanted),
