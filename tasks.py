@@ -259,7 +259,7 @@ def shell(_: Context, target: str = "auto", command: str = "") -> int:
 
 @command
 def status(_: Context, json: bool = False) -> int:
-    """Show the containers that provision has made."""
+    """Show the containers that provision has made, and what was cut short."""
     from checks import containers
 
     return containers.status(json=json)
