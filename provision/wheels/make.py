@@ -47,22 +47,12 @@ class Builder:
 
     def _compile(self, facts: Facts) -> int:
         """Configure and compile; the number of warnings. Out of memory is tried once more."""
-        work = self.work
-        values = self._values(facts) | {"defines": work.defines(facts)}
+        values = self._values(facts) | {"defines": self.work.defines(facts)}
         watch = Watch(lambda line: None)
         outcome = self.stages.run("configure", values, watch.line)
         if outcome.status:
-            raise self.stages.error("configure", outcome, work, tuple(watch.error))
-        units = sizing.units(work.folder)
-        memory = work.recipe.memory * MIB
-        fit = sizing.jobs(units, memory)
-        jobs = self.jobs or fit
-        self.say(text("build.jobs", jobs=jobs, units=units))
-        if problem := ccache.ccache().problem:
-            self.say(text("note.ccache", reason=problem))
-        free = memory_left()
-        if free is not None and free < jobs * memory:
-            self.say(text("note.jobs", fit=fit, memory=size(memory), jobs=jobs))
+            raise self.stages.error("configure", outcome, self.work, tuple(watch.error))
+        jobs = self._jobs()
         watch = Watch(lambda line: self.stages.progress.line("compile", line))
         outcome = self.stages.run("compile", values | {"jobs": jobs}, watch.line)
         if outcome.status and _ran_out(outcome, watch) and jobs > 1:
@@ -71,8 +61,21 @@ class Builder:
             outcome = self.stages.run("compile", values | {"jobs": jobs // 2}, watch.line)
         if outcome.status:
             code = "build-memory" if _ran_out(outcome, watch) else ""
-            raise self.stages.error("compile", outcome, work, tuple(watch.error), code)
+            raise self.stages.error("compile", outcome, self.work, tuple(watch.error), code)
         return watch.warnings
+
+    def _jobs(self) -> int:
+        """How many compilers run side by side; says so, with what makes it slow or too many."""
+        units, memory = sizing.units(self.work.folder), self.work.recipe.memory * MIB
+        fit = sizing.jobs(units, memory)
+        jobs = self.jobs or fit
+        self.say(text("build.jobs", jobs=jobs, units=units))
+        if problem := ccache.ccache().problem:
+            self.say(text("note.ccache", reason=problem))
+        free = memory_left()
+        if free is not None and free < jobs * memory:
+            self.say(text("note.jobs", fit=fit, memory=size(memory), jobs=jobs))
+        return jobs
 
     def _setup(self) -> int:
         outcome = self.stages.run("compile", self._values(None), lambda line: None, "setup")
