@@ -100,6 +100,7 @@ STATUS: Final[dict[str, int]] = {
     "system-closed": MACHINE,
     "output-failed": MACHINE,
     "no-room": MACHINE,
+    "temporary-full": MACHINE,
     "no-headers": MACHINE,
     "memory-unread": MACHINE,
     "read-only": MACHINE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,6 +20,7 @@ from checks.wheels.contents import Contents
 from checks.wheels.place import Place
 from checks.wheels.subject import Subject, Trial, parsed
 from provision.amounts import size
+from provision.errors import PaddockError
 
 _CAUSE = ("error", "follows")
 
@@ -99,7 +101,8 @@ def audit(
 ) -> Audit:  # fmt: skip
     """Examine a wheel for a place; with `importing` also by installing and importing it there.
 
-    `tried` is a load that was made otherwise. Raises PaddockError `bad-wheel`, `disk-full`.
+    `tried` is a load that was made otherwise. Raises PaddockError `bad-wheel`,
+    `temporary-full`.
     """
     name = parsed(path.name)
     with tempfile.TemporaryDirectory(prefix="paddock-wheel-") as scratch:
@@ -109,6 +112,10 @@ def audit(
             subject = _read(path, place, site, rivals)
         except UnsafeError as error:
             found = [Finding("error", error.case, error.values, id="wheel-archive")]
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise PaddockError("temporary-full", path=tempfile.gettempdir()) from None
         else:
             found = _asked(subject, place, tried, importing=importing)
         found = [_plain(one, f"{site}/") for one in found]

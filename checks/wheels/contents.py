@@ -7,6 +7,7 @@ import csv
 import hashlib
 import re
 import shutil
+import tempfile
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ from provision.errors import PaddockError
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
 
 _TEXT = 8 << 20  # bytes; RECORD of a wheel with 30,000 files has 5 MB
-_SPARE = 1 << 30  # bytes that stay free on the disk
+_SPARE = 64 << 20  # bytes that stay free on the disk
 _FEW = 64 << 10  # bytes that are sooner digested than given to a thread
 _AHEAD = 4  # pieces that wait for a thread: neither it nor the one that unpacks has to
 _OWN = ("METADATA", "WHEEL", "RECORD")
@@ -74,7 +75,7 @@ def read(whole: zipfile.ZipFile, site: Path) -> Contents:
     """Read all of a wheel once; its libraries are put below `site`, with what is read of them.
 
     Nothing else is kept: memory does not grow with the wheel. Raises UnsafeError, PaddockError
-    `disk-full`, and `archive.DAMAGED`.
+    `temporary-full`, and `archive.DAMAGED`.
     """
     infos, texts = own_texts(whole)
     record = {name: (digest, size) for name, digest, size in rows(texts.get("RECORD", ""))}
@@ -187,10 +188,10 @@ def _pour(pieces: Iterable[bytes], takers: Sequence[Taker]) -> None:
 
 
 def _made(path: Path, count: int) -> Path:
-    """Make the folder of a file. Raises PaddockError `disk-full` where the file would not fit."""
+    """Make the folder of a file. Raises PaddockError `temporary-full` where it would not fit."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(path.parent).free < count + _SPARE:
-        raise PaddockError("disk-full", step="verify-wheel", path=path.parent)
+        raise PaddockError("temporary-full", path=tempfile.gettempdir())
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from checks.logs.catalogue import Failure
 
 _PLUGINS = "paddle_custom_device"
+# Errors of the system that no wheel is to blame for: memory, rights, open files, room.
+_OF_MACHINE = re.compile(r"\(os error (12|13|23|24|28|30|122)\)")
 _LIMIT = 300.0  # seconds; a wheel of some GB on a slow disk
 
 
@@ -45,6 +48,8 @@ def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str
                    "--quiet", "--python", str(python), f"./{wheel.name}"]  # fmt: skip
         answer = run(install, _LIMIT, _uv_variables(), cwd=wheel.parent.absolute())
         if answer.status is None:
+            return Trial(untried=_problem(answer))
+        if answer.status and any(map(_OF_MACHINE.search, answer.lines)):
             return Trial(untried=_problem(answer))
         if answer.status:
             return Trial(refused=answer.lines[-5:] or [_problem(answer)])
@@ -84,9 +89,11 @@ def _problem(answer: Answer) -> str:
 def _uv_variables() -> dict[str, str]:
     """The variables for uv, without the user's own settings of it.
 
-    With UV_COMPILE_BYTECODE, say, it would write through the links into the environment.
+    With UV_COMPILE_BYTECODE, say, it would write through the links into the environment. A TMPDIR
+    that cannot be used is passed over here, and uv would end with it.
     """
-    return {name: value for name, value in clean(os.environ).items() if not name.startswith("UV_")}
+    own = {name: value for name, value in clean(os.environ).items() if not name.startswith("UV_")}
+    return {**own, "TMPDIR": tempfile.gettempdir()}
 
 
 def _imported(

@@ -21,7 +21,7 @@ SCHEMA = "paddock/verify-wheel/1"
 def verify(files: Sequence[str], target: str, env: str, *, importing: bool, json: bool) -> int:
     """Examine wheels; returns the exit status: that of the worst finding, as of `doctor`.
 
-    Raises PaddockError `bad-option`, `bad-wheel`, `disk-full`, `unknown-target`.
+    Raises PaddockError `bad-option`, `bad-wheel`, `temporary-full`, `unknown-target`.
     """
     if not files:
         raise PaddockError("bad-option", option="FILE", value="", wanted=text("wanted.wheels"))
