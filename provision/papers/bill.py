@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import tempfile
 import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from provision.digest import sha256
 from provision.distributions import wheel_name
 from provision.facts.linking.elf_file import DAMAGED, ElfFile
-from provision.papers.statement import Making, encode
+from provision.papers.statement import PACKAGE, Making, encode, package
 
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
-_PACKAGE = "pkg:pypi/"
+_LINKED = re.compile(r"\.(a|so(\.\d+)*)$")
 _REQUIRED = "paddlepaddle"  # of the packages of the build, what the wheel needs when it runs
 
 
@@ -28,10 +30,11 @@ def beside(wheel: Path) -> Path:
 def bill(wheel: Path, digest: str, making: Making) -> bytes:
     """The bill of a wheel of this digest. Its number follows from the digest alone."""
     name, version, _ = wheel_name(wheel.name)
-    own = f"{_PACKAGE}{name}@{version}"
+    own = package(name, version)
     files, needed = _contents(wheel)
-    packages = list(_packages(making))
-    parts = [*packages, *_vendors(making), *files, *needed]
+    # Two locks may pin one package, and a name of a part be there but once.
+    every = (*_packages(making), *_vendors(making), *files, *needed)
+    parts = list({part["bom-ref"]: part for part in every}.values())
     return encode({
         "$schema": _SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'sha256:{digest}')}",
@@ -50,8 +53,8 @@ def _packages(making: Making) -> Iterator[dict[str, object]]:
     """The packages of the build; tools alone are not part of the result."""
     for material in making.materials:
         uri = str(material.get("uri", ""))
-        if uri.startswith(_PACKAGE):
-            name, _, version = uri.removeprefix(_PACKAGE).partition("@")
+        if uri.startswith(PACKAGE):
+            name, _, version = unquote(uri.removeprefix(PACKAGE)).partition("@")
             scope = "required" if name.startswith(_REQUIRED) else "excluded"
             yield {"type": "library", "bom-ref": uri, "name": name, "version": version,
                    "purl": uri, "scope": scope}  # fmt: skip
@@ -63,9 +66,10 @@ def _vendors(making: Making) -> Iterator[dict[str, object]]:
         match material:
             case {"name": str(name), "digest": {"sha256": str(digest)},
                   "annotations": {"vendor": str(vendor)}}:  # fmt: skip
-                scope = "required" if name.endswith((".a", ".so")) else "excluded"
-                yield {"type": "file", "bom-ref": f"vendor:{name}", "name": name, "scope": scope,
-                       "supplier": {"name": vendor}, "hashes": [_hash(digest)]}  # fmt: skip
+                scope = "required" if _LINKED.search(name) else "excluded"
+                yield {"type": "file", "bom-ref": f"vendor:{name}@{digest}", "name": name,
+                       "scope": scope, "supplier": {"name": vendor},
+                       "hashes": [_hash(digest)]}  # fmt: skip
 
 
 def _contents(wheel: Path) -> tuple[list[dict[str, object]], list[dict[str, object]]]:

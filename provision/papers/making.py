@@ -125,7 +125,7 @@ def _packages(work: Work, paddle: str) -> Iterator[dict[str, object]]:
     for lock in work.python.locks if work.python.env else ():
         rows = materials.locked(lock, f"{lock.parent.name}/{lock.name}", f"{work.python.version}.0")
         for row in rows:
-            locked.add(str(row.get("uri", "")).removeprefix("pkg:pypi/").partition("@")[0])
+            locked.add(str(row.get("uri", "")).removeprefix(statement.PACKAGE).partition("@")[0])
             yield row
     if paddle and work.python.env is None:
         yield from parts.packages(Path(paddle).parent, _is_of_a_build)

@@ -10,6 +10,7 @@ from pathlib import Path
 from provision import distributions
 from provision.digest import sha256
 from provision.facts.compilers import compiler
+from provision.papers.statement import package as address
 
 _LINKED = ("base/libpaddle.so", "libs/libphi_core.so", "libs/libcommon.so")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
@@ -25,7 +26,7 @@ def locked(lock: Path, name: str, python: str) -> Iterator[dict[str, object]]:
     text = lock.read_text(encoding="utf-8")
     for package, version in distributions.pins(text, python).items():
         found = {"lock": name, "sha256": _admitted(text, package, version)}
-        yield {"uri": f"pkg:pypi/{package}@{version}", "annotations": found}
+        yield {"uri": address(package, version), "annotations": found}
 
 
 def _admitted(lock: str, package: str, version: str) -> list[str]:

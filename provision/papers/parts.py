@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from provision import distributions
 from provision.digest import sha256
+from provision.papers.statement import package
 
 if TYPE_CHECKING:
     from provision.wheels.work import Work
@@ -33,7 +34,7 @@ def packages(folder: Path, counts: Callable[[str], bool]) -> Iterator[dict[str, 
     for (name, version), info in sorted(distributions.installed(folder).items()):
         if counts(name):
             told = {"files": _files(info)}
-            yield {"uri": f"pkg:pypi/{name}@{version}", "annotations": told}
+            yield {"uri": package(name, version), "annotations": told}
 
 
 def _files(info: Path) -> str:

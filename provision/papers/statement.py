@@ -7,9 +7,11 @@ same bytes. Layout: in-toto attestation framework, Statement v1; SLSA v1.0, prov
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
+PACKAGE = "pkg:pypi/"
 _STATEMENT = "https://in-toto.io/Statement/v1"
 _PREDICATE = "https://slsa.dev/provenance/v1"
 _LARGEST = 16 << 20  # bytes of a statement; one that is cut there is none
@@ -17,12 +19,17 @@ _LARGEST = 16 << 20  # bytes of a statement; one that is cut there is none
 _BUILD_TYPE, _BUILDER = "urn:paddock:wheel:1", "urn:paddock:builder:1"
 
 
+def package(name: str, version: str) -> str:
+    """The address of a package of PyPI, as purl-spec writes it: what is special is escaped."""
+    return f"{PACKAGE}{name}@{quote(version, safe='')}"
+
+
 class Making(msgspec.Struct, frozen=True):
     """How a wheel was made, whoever has made it.
 
     `asked` is what decides the result, by name, `paddle` among it; `commands` have names in place
     of folders; `tools` are the compiler and its like with their versions; `materials` are resource
-    descriptors of in-toto: the sources, and packages as `pkg:pypi/NAME@VERSION`.
+    descriptors of in-toto: the sources, and packages as `package` writes them.
     """
 
     asked: dict[str, str]

@@ -113,6 +113,27 @@ def test_the_bill_is_one_of_cyclonedx_and_names_what_is_needed(
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(broken) is not None
 
 
+def test_a_part_is_in_the_bill_but_once_and_its_address_is_escaped(wheel: Path) -> None:
+    """Two locks may pin one package; two headers of a vendor may have one name."""
+    local, twice = (
+        statement.package("paddlepaddle", "3.3.1+cpu"),
+        statement.package("numpy", "1!2.0"),
+    )
+    files: list[dict[str, object]] = [
+        {"name": "V/lib.so.1", "digest": {"sha256": d * 64}, "annotations": {"vendor": "V"}}
+        for d in "01"
+    ]
+    its = Making({}, [], {}, [{"uri": twice}, {"uri": local}, {"uri": twice}, *files])
+    text = bill.bill(wheel, sha256(wheel), its).decode()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    made = json.loads(text)["components"]
+    assert len({one["bom-ref"] for one in made}) == len(made)
+    packages = {one["purl"]: one["version"] for one in made if "purl" in one}
+    assert packages == {"pkg:pypi/numpy@1%212.0": "1!2.0",
+                        "pkg:pypi/paddlepaddle@3.3.1%2Bcpu": "3.3.1+cpu"}  # fmt: skip
+    assert [one["scope"] for one in made if one["name"] == "V/lib.so.1"] == ["required"] * 2
+
+
 def test_the_vendors_files_and_packages_without_a_lock_are_in_both(
     tmp_path: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
