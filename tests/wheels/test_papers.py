@@ -155,6 +155,8 @@ def test_the_vendors_files_and_packages_without_a_lock_are_in_both(
         source = Source(str(base / "src"), base / "src", "c" * 40, "c" * 40)
         (base / "src/backends/gcu").mkdir(parents=True)
         (base / "src/backends/gcu/CMakeLists.txt").write_text("kernels/topsflame/libtopsop.a\n")
+        (base / "src/backends/gcu/cmake/external").mkdir(parents=True)
+        (base / "src/backends/gcu/cmake/external/gcu.cmake").write_text("topsaten eccl\n")
         chosen = Python(Path(sys.executable), "3.11", "3.0.0b2", base / "env")
         facts = Facts("", "", "", "", str(packages / "paddle"), "3.0.0b2", "", "")
         monkeypatch.setattr("provision.wheels.python.facts", lambda _, facts=facts: facts)
