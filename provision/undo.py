@@ -93,14 +93,16 @@ def undo(runner: Runner, *, with_packages: bool) -> list[str]:
 
 
 def _goes(entry: Entry, context: Context) -> bool:
-    """Whether what a step has done goes with the folders. What it has added to the system does not.
+    """Whether nothing of a step is left once the folders are gone.
 
-    A removal that was cut short after its last command has nothing left to do.
+    What it has added to the system stays where that was not agreed, and an installation that was
+    not this tool's, or has failed, is none the less. A removal that was cut short after its last
+    command has nothing left to do.
     """
     step = next((one for one in context.stack.steps if one.name == entry.step), None)
-    if step is None or not KINDS[step.kind].by_machine:
-        return entry.event != "undone"
-    return entry.event == "removing" and not _has_added(step, context)
+    if entry.event == "undone" or (step and _has_added(step, context)):
+        return False
+    return step is None or not KINDS[step.kind].leaves_halves or entry.event == "removing"
 
 
 def _has_added(step: Step, context: Context) -> bool:
