@@ -16,6 +16,8 @@ from provision.symptoms import classify
 
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
 UNREACHED = ("no-network", "bad-certificate", "offline-missing")
+# How the lines begin in which git says why.
+_TELLING = ("ssh:", "remote: fatal:", "fatal:", "error:")
 # Of what git says it is known what it means.
 _CODES = {"no-network": "source-unreached", "bad-certificate": "bad-certificate",
           "offline-missing": "offline-missing", "disk-full": "disk-full"}  # fmt: skip
@@ -93,8 +95,10 @@ def reason(answer: Answer) -> str:
     if answer.status is None:
         return "no end in time"
     lines = answer.lines[-5:]
-    said = [one for one in lines if one.startswith(("ssh:", "fatal:", "error:"))] + lines[-1:]
-    return said[0].removeprefix("fatal: ").rstrip(".") if said else f"exit status {answer.status}"
+    said = [one for one in lines if one.startswith(_TELLING)] + lines[-1:]
+    if not said:
+        return f"exit status {answer.status}"
+    return said[0].removeprefix("remote: ").removeprefix("fatal: ").rstrip(". ")
 
 
 def begin(folder: Path, *how: str) -> Answer:
@@ -123,13 +127,23 @@ def has(folder: Path, commit: str) -> bool:
 def take(folder: Path, url: str, commit: str, network: Network) -> Answer:
     """Fetch one commit alone, also one on no branch, from an address.
 
-    Where the server does not give that, all its branches and tags are fetched. `origin` becomes
-    what a clone has there: beside it are the submodules whose addresses are relative.
+    `origin` becomes what a clone has there: beside it are the submodules whose addresses are
+    relative, and it has the files that a clone made with `--filter` lacks.
     """
-    beside = git(Path(url), "config", "remote.origin.url") if Path(url).is_dir() else None
-    git(folder, "config", "remote.origin.url", (beside.out.strip() if beside else "") or url)
+    said = git(Path(url), "config", "remote.origin.url") if Path(url).is_dir() else None
+    origin = (said.out.strip() if said else "") or url
+    git(folder, "config", "remote.origin.url", origin)
     if has(folder, commit):
         return Answer(0, "", "")
+    answer = _fetched(folder, url, commit, network)
+    if answer.status == 0 or origin == url or network.offline:
+        return answer
+    other = _fetched(folder, origin, commit, network)
+    return other if other.status == 0 else answer
+
+
+def _fetched(folder: Path, url: str, commit: str, network: Network) -> Answer:
+    """The commit from an address; all branches and tags where the server gives no single one."""
     # A pack is there as a whole or not at all; single objects would let a killed fetch look done.
     fetch = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--update-shallow")
     answer = git(folder, *fetch, "--depth", "1", "--end-of-options", url, commit, network=network)

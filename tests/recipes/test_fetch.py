@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -248,6 +248,47 @@ def test_an_address_that_cannot_be_reached(home: Path, given: str) -> None:
         source.find(RECIPE, given, "v1", Network())
     assert caught.value.code == "source-unreached" and "--source" in caught.value.part("do")
     assert re.search("connect|resolve", caught.value.part("what"))
+
+
+@pytest.mark.parametrize("kind", ["blob:none", "tree:0"])
+def test_a_clone_that_has_no_files_but_those_checked_out(
+    repositories: tuple[Path, str], host: Host, tmp_path: Path, kind: str
+) -> None:
+    served = repositories[0] / "PaddleCustomDevice"
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        git(served, "config", f"uploadpack.{name}", "true")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", f"--filter={kind}", f"{host.url}/{served.name}", "clone")
+    found = source.find(RECIPE, str(clone), "v1", Network())
+    with pytest.raises(PaddockError) as caught:
+        bring.bring(found, RECIPE, Network(offline=True))
+    assert caught.value.code == "source-missing" and "promisor" in caught.value.part("what")
+    assert (bring.bring(found, RECIPE, Network()) / RECIPE.folder).is_dir()
+
+
+def test_a_checkout_ends_with_the_tool(
+    tree: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would write on into what the next build makes."""
+    note = tmp_path / "note"
+    script = f"echo $$ >{note}.new && mv {note}.new {note} && sleep 60; cat"
+    (tmp_path / ".gitconfig").write_text(f'[filter "slow"]\nsmudge = "{script}"\n')
+    (tree / ".gitattributes").write_text("*.py filter=slow\n")
+    commit(tree)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    argv = [sys.executable, "-c", FETCH, str(tree), "HEAD"]
+    with subprocess.Popen(argv, cwd=ROOT, env=variables(home)) as process:
+        assert _comes(note.is_file, 60)
+        process.kill()
+    assert _comes(lambda: not Path("/proc", note.read_text().strip()).is_dir(), 20)
+
+
+def _comes(happened: Callable[[], bool], limit: float) -> bool:
+    """Whether something comes to be within `limit` seconds."""
+    end = time.monotonic() + limit
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.05)
+    return happened()
 
 
 def test_a_clone_of_one_commit_at_no_branch(tmp_path: Path, whole: Path, home: Path) -> None:

@@ -80,8 +80,10 @@ def test_an_index_that_does_not_answer_stands_among_what_is_missing(
 def test_what_is_here_needs_no_network(tree: Path, build: Build, tmp_path: Path) -> None:
     order = ("--backend", "paddlenlp_ops", "--source", str(tree))
     assert build(*order).returncode == 0
-    (tree / "csrc/npu/setup.py").write_text((tree / "csrc/npu/setup.py").read_text() + "\n")
+    asks = "import os\nassert not {'GIT_DIR', 'GIT_INDEX_FILE'} & os.environ.keys()\n"
+    (tree / "csrc/npu/setup.py").write_text((tree / "csrc/npu/setup.py").read_text() + asks)
     git(tree, "commit", "--quiet", "--all", "-m", "Another one")
-    done = build(*order, "--offline", "--index-url", f"{NOBODY}simple")
+    hook = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index"}  # of another repository
+    done = build(*order, "--offline", "--index-url", f"{NOBODY}simple", **hook)
     assert done.returncode == 0 and "no network needed" in done.stdout
     assert "already here: the packages" in done.stdout

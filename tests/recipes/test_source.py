@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from provision.errors import PaddockError
+from provision.facts.command import Answer
 from provision.network import Network
 from provision.wheels import bring, modules, source
+from provision.wheels.git import failed
 from provision.wheels.recipe import load
 from tests.lab.needs import needs
 from tests.recipes.upstream import commit, git, links
@@ -227,6 +229,16 @@ def test_an_index_that_cannot_be_read_hides_no_change(whole: Path) -> None:
     (root / "backends/npu/CMakeLists.txt").write_text("another\n")
     _built(whole)
     assert (root / "backends/npu/CMakeLists.txt").read_text() != "another\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("fatal: write error: No space left on device", "disk-full"),
+     ("fatal: unable to access 'https://x/': Could not resolve host: x", "source-unreached"),
+     ("git@x: Permission denied (publickey).", "source-missing")],
+)  # fmt: skip
+def test_what_git_says_is_told_as_what_it_is(said: str, code: str) -> None:
+    assert failed("x", Path("place"), Answer(128, "", said)).code == code
 
 
 def test_no_sources(tmp_path: Path) -> None:
