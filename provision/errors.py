@@ -209,10 +209,14 @@ class Told(PaddockError):
 
 
 def unknown_name(code: str, name: str, known: list[str]) -> PaddockError:
-    """An error of `code` that names what exists and the nearest of it: what begins so, if any."""
+    """An error of `code` that names what exists and the nearest of it: what begins so, if any, else
+    what is spelled alike or holds it (`910b`), in letters of either case.
+    """
     import difflib
 
-    begun = [one for one in known if name and one.startswith(name)]
-    near = begun or difflib.get_close_matches(name, known, n=1)
+    small = name.lower()
+    begun = [one for one in known if small and one.lower().startswith(small)]
+    holding = [one for one in known if small and small in one.lower()]
+    near = begun or difflib.get_close_matches(small, known, n=1) or holding
     hint = text("nearest", name=near[0]) if near else ""
     return PaddockError(code, name=name, known=", ".join(known), hint=hint)
