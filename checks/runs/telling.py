@@ -52,7 +52,8 @@ def history(target: str, names: list[str], *, json: bool) -> int:
         show(run_line(run))
     if left_out:
         show(note)
-    show(text("history.next", a=known[0].id, b=known[-1].id))
+    if len(known) >= _TWO:
+        show(text("history.next", a=known[0].id, b=known[-1].id))
     return 0
 
 

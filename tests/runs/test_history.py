@@ -107,10 +107,13 @@ def test_two_runs_beside_each_other() -> None:
 def test_the_command_lists_and_compares(cli: Cli, home: Path) -> None:
     none = cli("history", "--target", "loopback")
     assert none.returncode == 2 and "paddock smoke --target loopback" in none.stderr
-    first, second = kept(report(40)), kept(report(41, said="in host memory"))
+    first = kept(report(40))
+    assert "--compare" not in cli("history", "--target", "loopback").stdout  # with what?
+    second = kept(report(41, said="in host memory"))
     listed = cli("history", "--target", "loopback")
     assert listed.returncode == 0
     assert first.id in listed.stdout and "stand-in" in listed.stdout
+    assert "next: paddock history --compare " in listed.stdout
     both = cli("history", "--target", "loopback", "--compare", first.id, second.id)
     assert both.returncode == 0 and "model.tokens_per_second" in both.stdout
     answer = json.loads(cli("history", "--target", "loopback", "--json").stdout)
