@@ -91,7 +91,7 @@ def bad(report: Report) -> list[Finding]:
 
 def machine_line(facts: Facts) -> str:
     """What machine this is, in one line."""
-    return ", ".join(part for part in _machine_parts(facts) if part)
+    return text("plan.comma").join(part for part in _machine_parts(facts) if part)
 
 
 def _machine_parts(facts: Facts) -> Iterator[str]:
