@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from checks.machine.finding import APART, Evidence, Finding, names
+from checks.wheels.contents import is_library
 from checks.wheels.subject import Subject
 from provision.facts.linking.library_folders import products
 from provision.facts.linking.linkage import Linkage, Needed
@@ -74,9 +75,11 @@ def symbols(subject: Subject) -> Finding:
         return APART
     whole = [msgspec.structs.replace(one, needed=[*one.needed, *_apart(subject, one)])
              for one in links]  # fmt: skip
-    lazy = [one for one in whole if one.missing_symbols and _is_taken(subject, one)]
-    rest = [_as_told(subject, one) for one in whole if one not in lazy]
-    for ask, ones in ((_unlinked, whole), (_missing, rest), (_further, whole)):
+    helpers = [one for one in whole if _is_helper(one)]
+    own = [one for one in whole if one not in helpers]
+    lazy = [one for one in own if one.missing_symbols and _is_taken(subject, one)]
+    rest = [_as_told(subject, one) for one in own if one not in lazy]
+    for ask, ones in ((_unlinked, own), (_missing, rest), (_further, whole), (_lent, helpers)):
         if finding := next(filter(None, map(ask, ones)), None):
             return finding
     if unsettled := next((one for one in links if one.unsettled), None):
@@ -87,6 +90,23 @@ def symbols(subject: Subject) -> Finding:
     if lazy and (finding := _missing(lazy[0])):
         return msgspec.structs.replace(finding, state="warning", case="lazy")
     return Finding("ok", evidence=[Evidence("all symbols found", links[0].file)])
+
+
+def _is_helper(one: Linkage) -> bool:
+    """Whether neither Paddle nor Python opens a library, but some other part of the wheel."""
+    path = Path(one.file)
+    is_plugin = path.parent.name == "paddle_custom_device"
+    return is_library(one.file) and path.name.startswith("lib") and not is_plugin
+
+
+def _lent(one: Linkage) -> Finding | None:
+    """Symbols that a helper does not link: who loads it may have loaded them before, for all."""
+    lost = [*one.unlinked, *one.missing_symbols]
+    if not lost:
+        return None
+    evidence = [Evidence(f"undefined symbol: {name}", one.file) for name in lost[:3]]
+    values = {"file": one.file, "symbol": lost[0], "count": str(len(lost))}
+    return Finding("unknown", "lent", values, evidence)
 
 
 def _is_taken(subject: Subject, one: Linkage) -> bool:

@@ -160,3 +160,22 @@ def test_the_relocations_that_a_library_says_it_has_are_in_it(tmp_path: Path) ->
     tags = [(SYMTAB, at), (STRTAB, at), (7, at), (8, 1 << 40), (0, 0)]
     with pytest.raises(DAMAGED):
         elf_symbols.bound_late(ElfFile(crafted(tmp_path / "x.so", tags, bytes(99))), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("paddle_custom_device/tiny/libkernels.so", "unknown lent"),
+        ("paddle_custom_device/libpaddle-custom-tiny.so", "error missing"),
+        ("tiny/core.cpython-311-x86_64-linux-gnu.so", "error missing"),
+        ("tiny_pd_.so", "error missing"),
+        ("tiny/bin/tool", "error missing"),
+    ],
+)
+def test_what_a_helper_lacks_may_have_been_loaded_before_it(
+    tmp_path: Path, against: Auditor, name: str, said: str
+) -> None:
+    code = "int lent(void); int f(void) { return lent(); }"
+    content = make.compiled(tmp_path, code, "-Wl,-z,now").read_bytes()
+    made = against(holding(tmp_path, name, content))
+    assert cases(made) == {"wheel-symbols": said}
