@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 from provision.container.engine import translated
 from provision.errors import PaddockError
+from provision.orphans import LASTING
 from provision.patience import passed_on
 from provision.render import render
 
@@ -122,6 +124,22 @@ class Inside:
             except BaseException:
                 self.container.exec_run(remove, user="0:0")
                 raise
+
+    def lasting(self, patience: float = 10.0) -> tuple[int, str] | None:
+        """A vendor's installer that goes on there after its run was killed: process and step.
+
+        None where none is at work, or each ends within `patience` seconds.
+        """
+        expression = f"s|^{LASTING}=[^/]*/||p"
+        script = render("container/lasting.sh.j2", {"expression": expression})
+        deadline = time.monotonic() + patience
+        while True:
+            with translated(container=self.container.name):
+                done = self.container.exec_run(["sh", "-c", script], user="0:0")
+            found = re.search(r"^(\d+) (\S+)$", done.output.decode(errors="replace"), re.MULTILINE)
+            if not found or time.monotonic() > deadline:
+                return (int(found[1]), found[2]) if found else None
+            time.sleep(0.5)
 
     def end(self, mark: str) -> bool:
         """End what a run of this name has left at work; returns whether there was anything."""

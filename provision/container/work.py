@@ -12,6 +12,7 @@ from provision.container.inside import Inside
 from provision.container.place import Place
 from provision.container.settings import private
 from provision.container.told import MARK, Reported, Teller
+from provision.errors import PaddockError
 from provision.facts.pythons import admitted
 from provision.network import hidden
 from provision.progress import Progress
@@ -41,7 +42,12 @@ class Work:
         return Teller(self.inside, variables | offline, self.progress, self.log)
 
     def clear(self) -> bool:
-        """End what a killed run has left at work there; returns whether there was anything."""
+        """End what a killed run has left at work there; returns whether there was anything.
+
+        Raises PaddockError `installer-busy` where that is a vendor's installer, as on the host.
+        """
+        if left := self.inside.lasting():
+            raise PaddockError("installer-busy", process=left[0], step=left[1])
         return self.inside.end(MARK)
 
     def packages(self) -> None:

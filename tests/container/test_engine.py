@@ -20,6 +20,7 @@ from provision.container import box
 from provision.container import engine as engines
 from provision.container import inside as insides
 from provision.container.inside import Inside
+from provision.container.work import Work
 from provision.errors import PaddockError
 from provision.forms.volumes import volumes
 from tests.conftest import Cli
@@ -279,6 +280,30 @@ def test_what_a_killed_run_left_is_ended_by_the_next(
     assert [line for line in processes(one) if "sleep 1" in line] == []
     assert [line for line in processes(one) if "sleep 2" in line]
     assert not one.end("test")
+
+
+def test_an_installer_that_a_killed_run_left_is_waited_for(client: Any) -> None:
+    """It is told where it takes longer, and nothing there is ended."""
+    one = inside(client)
+    assert one.lasting(0.1) is None
+    script = 'PADDOCK_LASTING=run-1/host/toolkit sh -c "sleep $0; :" & wait'
+    for seconds, patience, is_left in ((60, 0.1, True), (1, 10, False)):
+        made = client.api.exec_create(one.container.id, ["sh", "-c", script, str(seconds)])
+        client.api.exec_start(made["Id"], detach=True)
+        while not one.lasting(0):
+            time.sleep(0.05)
+        found = one.lasting(patience)
+        assert (found is not None) == is_left
+        if found:
+            assert found[1] == "host/toolkit"
+            work = Work(None, one, None, Path())  # type: ignore[arg-type]
+            with pytest.raises(PaddockError) as raised, pytest.MonkeyPatch.context() as patched:
+                patched.setattr(Inside.lasting, "__defaults__", (0.1,))
+                work.clear()
+            assert code(raised) == "installer-busy" and "host/toolkit" in str(raised.value)
+            one.container.exec_run(["pkill", "sleep"])
+            while one.lasting(0):
+                time.sleep(0.05)
 
 
 @pytest.mark.parametrize("how", ["kill", "restart"])

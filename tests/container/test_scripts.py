@@ -15,6 +15,7 @@ HOSTILE = Path("/a b/家 'q\" $(x) `y`; z")
 VALUES: dict[str, dict[str, object]] = {
     "inside": {"settings": [HOSTILE, "/b"], "marks": HOSTILE, "mark": "provision"},
     "end": {"variable": f"A={HOSTILE}", "file": HOSTILE, "patience": 9},
+    "lasting": {"expression": "s|^A=[^/]*/||p"},
     "packages": {
         "packages": ["a", "b"],
         "programs": ["c", "d"],
