@@ -47,14 +47,19 @@ def history(target: str, names: list[str], *, json: bool) -> int:
         rows = msgspec.to_builtins(known)
         show_json({"schema": SCHEMA, "target": target, "unread": left_out, "runs": rows})
         return 0
-    show(text("history.title", target=target, count=len(known)))
-    for run in known:
-        show(run_line(run))
-    if left_out:
-        show(note)
-    if len(known) >= _TWO:
-        show(text("history.next", a=known[0].id, b=known[-1].id))
+    for line in _listed(target, known, note if left_out else ""):
+        show(line)
     return 0
+
+
+def _listed(target: str, known: list[Run], note: str) -> Iterator[str]:
+    """The runs, what could not be read, and how two of them are compared."""
+    yield text("history.title", target=target, count=len(known))
+    yield from map(run_line, known)
+    if note:
+        yield note
+    if len(known) >= _TWO:
+        yield text("history.next", a=known[0].id, b=known[-1].id)
 
 
 def _compared(known: list[Run], names: list[str]) -> Compared:
