@@ -34,7 +34,9 @@ def test_all_that_is_missing_for_npu_is_told_at_once(
 ) -> None:
     vendor = ascend(tmp_path, but=[HERE])
     place = Path(vendor["ASCEND_CUSTOM_PATH"])
-    (place / "driver/version.info").write_text("nothing of use\n")
+    info = "ascend_toolkit_install.info"
+    for file in place.rglob(info):
+        file.write_text("nothing of use\n")
     # A library that asks for another one, which is not there.
     broken = place / "ascend-toolkit/latest/fwkacllib/lib64/libacl_op_compiler.so"
     helper = tmp_path / "libgone.so"
@@ -46,7 +48,7 @@ def test_all_that_is_missing_for_npu_is_told_at_once(
     done = build(*order, UV_CACHE_DIR=str(tmp_path / "uv"), **vendor)
     told = _told(done)
     assert "tried in the lab only" in done.stderr  # notes are told whatever else is missing
-    for part in ("Paddle/third_party/glog", "libhccl.so", "driver/version.info", "libgone.so",
+    for part in ("Paddle/third_party/glog", "libhccl.so", info, "libgone.so",
                  "paddlepaddle 3.0.0b2"):  # fmt: skip
         assert any(part in line for line in told), part
     assert len(told) == 5

@@ -112,7 +112,7 @@ def ascend(place: Path, but: Iterable[str] = ()) -> dict[str, str]:
         info = toolkit / machine / "ascend_toolkit_install.info"
         info.write_text("package_name=Ascend-cann-toolkit\nversion=8.0.RC1\n")
     (root / "driver").mkdir()
-    (root / "driver/version.info").write_text("Version=23.0.3\n")
+    (root / "driver/version.info").write_text("Version=24.1.rc2\n")
     for name in but:
         (root / name).unlink()
     return {"ASCEND_CUSTOM_PATH": str(root), "ATB_HOME_PATH": str(root / "atb/latest/atb")}
