@@ -13,7 +13,7 @@ from invoke.parser.context import ParserContext
 from invoke.program import Program
 
 from provision.called import as_typed
-from provision.columns import wrapped
+from provision.columns import left, width, wrapped
 from provision.console import report
 from provision.errors import PaddockError
 from provision.guard import storage
@@ -131,11 +131,13 @@ class Paddock(Program):
 
     def print_columns(self, tuples: Sequence[tuple[str, str | None]]) -> None:
         """Names and what they mean, side by side, also on a terminal too narrow for that."""
-        names = max(len(name) for name, _ in tuples)
-        for name, said in tuples:
-            rows = _rows(said or "", names + 6)
+        value = text("command.string")  # after a flag
+        told = [(name.replace("STRING", value), said or "") for name, said in tuples]
+        widest = max(width(name) for name, _ in told)
+        for name, said in told:
+            rows = _rows(said, widest + 6)
             for head, row in zip([name, *[""] * len(rows)], rows, strict=False):
-                print(f"  {head:<{names}}   {row}".rstrip())  # noqa: T201
+                print(f"  {left(head, widest)}   {row}".rstrip())  # noqa: T201
         print()  # noqa: T201
 
 

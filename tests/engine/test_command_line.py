@@ -81,7 +81,7 @@ def test_help_is_never_taken_for_a_file_and_speaks_the_language(cli: Cli, line: 
     task = next(word for word in line.split() if word[0] != "-")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(f"用法：paddock {task} ")
-    for word in ("Usage", "Options", "Docstring", "none", "core-opts"):
+    for word in ("Usage", "Options", "Docstring", "none", "core-opts", "STRING"):
         assert word not in result.stdout
 
 
