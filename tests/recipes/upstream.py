@@ -84,10 +84,12 @@ def _compiled(library: Path, code: str, *flags: str) -> None:
     subprocess.run(argv, input=code, text=True, check=True, capture_output=True)
 
 
-def _libraries(folder: Path, functions: dict[str, str]) -> None:
+def _libraries(folder: Path, functions: dict[str, str], *with_: str | Path) -> None:
+    """Libraries that have a function each, and are linked with others although they call none."""
+    linked = ("-Wl,--no-as-needed", "-x", "none", *map(str, with_)) if with_ else ()
     for name, function in functions.items():
         code = f'extern "C" int {function} {{ return 1; }}'
-        _compiled(folder / f"lib{name}.so", code, "-shared", f"-Wl,-soname,lib{name}.so")
+        _compiled(folder / f"lib{name}.so", code, "-shared", f"-Wl,-soname,lib{name}.so", *linked)
 
 
 def _empty(file: Path) -> None:
@@ -101,7 +103,10 @@ def ascend(place: Path, but: Iterable[str] = ()) -> dict[str, str]:
     toolkit = root / "ascend-toolkit" / "latest"
     libraries = {"ascendcl": "aclInit(const char*)", "hccl": "HcclBarrier()",
                  "acl_op_compiler": "aclopCompile()"}  # fmt: skip
-    _libraries(toolkit / "fwkacllib/lib64", libraries)
+    _libraries(root / "driver/lib64/driver", {"ascend_hal": "drvInit()"})
+    _libraries(
+        toolkit / "fwkacllib/lib64", libraries, root / "driver/lib64/driver/libascend_hal.so"
+    )
     _libraries(root / "atb/latest/atb/lib", {"atb": "atbVersion()", "asdops": "asdopsVersion()"})
     for name in ("acl/acl.h", "acl/acl_op_compiler.h", "acl/acl_prof.h", "hccl/hccl.h",
                  "hccl/hccl_types.h"):  # fmt: skip
@@ -111,7 +116,6 @@ def ascend(place: Path, but: Iterable[str] = ()) -> dict[str, str]:
         (toolkit / machine).mkdir()
         info = toolkit / machine / "ascend_toolkit_install.info"
         info.write_text("package_name=Ascend-cann-toolkit\nversion=8.0.RC1\n")
-    (root / "driver").mkdir()
     (root / "driver/version.info").write_text("Version=24.1.rc2\n")
     for name in but:
         (root / name).unlink()
