@@ -63,7 +63,7 @@ class Row:
     @property
     def runs(self) -> bool:
         """Whether its Paddle is here: also one for which nothing could be built runs wheels."""
-        return self.work.python.python.exists()
+        return self.work.python.executable.exists()
 
 
 def rows(orders: Sequence[Order], say: Say, progress: Callable[[], Progress]) -> list[Row]:
@@ -132,7 +132,7 @@ def forget() -> None:
 
 def _memory(wheel: Built, other: Row) -> Proof:
     """Where a cell is kept, for as long as the wheel and the environment are unchanged."""
-    env = other.work.python.python.parent.parent
+    env = other.work.python.executable.parent.parent
     files = [Witness.of(wheel.wheel), Witness.of(env / "pyvenv.cfg")]
     name = f"{wheel.work.recipe.backend}-{wheel.work.label}-{other.release}.json"
     return Proof(_notes() / name, {"tries": str(TRIES)}, files)
@@ -140,7 +140,7 @@ def _memory(wheel: Built, other: Row) -> Proof:
 
 def _cell(wheel: Built, other: Row) -> Cell:
     """One wheel in the environment of a release."""
-    device, place = wheel.work.recipe.device, trial.Place(other.work.python.python)
+    device, place = wheel.work.recipe.device, trial.Place(other.work.python.executable)
     built, run = wheel.work.python.paddle, other.release
     tries = computed = 0
     while tries == computed < TRIES:

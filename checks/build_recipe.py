@@ -128,7 +128,7 @@ def tried(made: Built) -> Built:
     from provision.wheels import trial
 
     work = made.work
-    place = trial.Place(work.python.python, work.libraries())
+    place = trial.Place(work.python.executable, work.libraries())
     found = trial.load(made.wheel, place, work.recipe.device, compute=not work.recipe.pieces)
     release = work.python.paddle
     if code := UNTRIED.get(found.verdict):  # of the wheel it tells nothing: the next run tries it

@@ -94,7 +94,7 @@ def files_of_recipe(made: Built) -> list[Path]:
 
 def papers_of_recipe(made: Built) -> Papers:
     """What goes with the wheel of a recipe; the audit is told how it loaded."""
-    site, python = Site(made.work.recipe.backend), made.work.python.python
+    site, python = Site(made.work.recipe.backend), made.work.python.executable
     verdict = _verdict(made.wheel, site, python, importing=False, tried=_as_loaded(made))
     return Papers(files_of_recipe(made), verdict)
 

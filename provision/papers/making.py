@@ -75,7 +75,7 @@ def of_recipe(work: Work, logs: Path) -> Making:
     """
     from provision.wheels.python import facts
 
-    found = facts(work.python.python)
+    found = facts(work.python.executable)
     names = {f"{work.sources}/{work.recipe.folder}": "/source", str(work.sources): "/sources",
              str(work.folder): "/source", str(work.root): "/sources", str(work.build): "/build",
              str(work.python.env or ""): "/env", str(work.python.interpreter): "/python",

@@ -88,7 +88,7 @@ class Builder:
         return {
             "root": work.root, "sources": work.sources, "folder": work.recipe.folder,
             "build": work.build, "programs": self._programs(),
-            "python": work.python.python, "library": work.recipe.library,
+            "python": work.python.executable, "library": work.recipe.library,
             "libraries": work.libraries(),
             "variables": work.variables(facts.paddle if facts else ""),
             "made": [work.build / "python/paddle_custom_device" / work.recipe.device / name
@@ -107,7 +107,7 @@ class Builder:
         folder = self.work.build.with_name(f"{self.work.build.name}.bin")
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("python", "python3", f"python{chosen.version}"):
-            (folder / name).write_text(render("wheels/shim.sh.j2", {"python": chosen.python}))
+            (folder / name).write_text(render("wheels/shim.sh.j2", {"python": chosen.executable}))
             (folder / name).chmod(0o755)
         return str(folder)
 

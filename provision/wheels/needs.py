@@ -127,7 +127,7 @@ def _packages(work: Work, network: Network) -> Iterator[Need]:
         return
     release = f"paddlepaddle {python.paddle}, " if python.paddle else ""
     name = text("need.packages", names=f"{release}cmake, ninja, setuptools, wheel")
-    here = python.python.exists() or not _lacks(work, replace(network, offline=True))
+    here = python.executable.exists() or not _lacks(work, replace(network, offline=True))
     yield Need("packages", name, here, partial(_lacks, work, network))
 
 

@@ -49,7 +49,7 @@ class Python(msgspec.Struct, frozen=True):
     packing: str = ""
 
     @property
-    def python(self) -> Path:
+    def executable(self) -> Path:
         """The interpreter with which things are built."""
         return self.env / "bin" / "python" if self.env else self.interpreter
 

@@ -38,9 +38,9 @@ class Ready:
         self._sources()
         facts = self._check(gone)
         env = self.work.python.env
-        if env and not self.work.python.python.exists():
+        if env and not self.work.python.executable.exists():
             self._environment(env)
-            facts = python.facts(self.work.python.python)
+            facts = python.facts(self.work.python.executable)
             self._refuse(tools.of_paddle(self.work, facts))
         for line in tools.notes_of_paddle(facts):
             self.say(f"  {line}")
@@ -89,8 +89,8 @@ class Ready:
             name_tags(work.root, work.recipe, work.known)
         for line in preflight.notes(work):
             self.say(f"  {line}")
-        is_there = work.python.python.exists()
-        facts = python.facts(work.python.python if is_there else work.python.interpreter)
+        is_there = work.python.executable.exists()
+        facts = python.facts(work.python.executable if is_there else work.python.interpreter)
         found = preflight.problems(work, facts, absent, said)
         found += [gone["packages"]] if "packages" in gone else []
         found += tools.of_paddle(work, facts) if is_there else []

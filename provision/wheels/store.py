@@ -44,7 +44,7 @@ def inputs(work: Work) -> dict[str, str]:
         "backend": work.recipe.backend,
         "source": work.source.identity,
         "paddle": f"{work.python.paddle} {work.python.files}".strip(),
-        "python": f"{work.python.python} {work.python.version}",
+        "python": f"{work.python.executable} {work.python.version}",
         "tools": " ".join([work.python.packing, *_own_tools(work)]).strip(),
         "machine": work.machine,
         "compiler": compiler_witness(),

@@ -38,7 +38,7 @@ def _python(work: Work, facts: Facts) -> Iterator[str]:
     if gone:
         yield text("unready.python", files=", ".join(gone), version=work.python.version)
     if work.python.env is None and not (facts.setuptools and facts.wheel):
-        yield text("unready.packing", python=work.python.python)
+        yield text("unready.packing", python=work.python.executable)
 
 
 def of_paddle(work: Work, facts: Facts) -> list[str]:
@@ -57,7 +57,7 @@ def _paddle(work: Work, facts: Facts) -> Iterator[str]:
     if not work.recipe.paddle:
         return
     if not facts.paddle:
-        yield text("unready.paddle", python=work.python.python)
+        yield text("unready.paddle", python=work.python.executable)
         return
     folder = Path(facts.paddle)
     for name in ("include/paddle/phi/backends/device_ext.h", "base/libpaddle.so"):

@@ -104,7 +104,7 @@ class Work:
 
     def defines(self, facts: Facts) -> list[tuple[str, str]]:
         """The variables of CMake: what every build needs, then what the recipe says."""
-        where = {"EXECUTABLE": str(self.python.python), "INCLUDE_DIR": facts.include,
+        where = {"EXECUTABLE": str(self.python.executable), "INCLUDE_DIR": facts.include,
                  "LIBRARY": str(Path(facts.folder) / facts.library)}  # fmt: skip
         found = {
             # FindPython, and before it FindPythonInterp and FindPythonLibs.
