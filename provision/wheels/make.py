@@ -56,9 +56,10 @@ class Builder:
         watch = Watch(lambda line: self.stages.progress.line("compile", line))
         outcome = self.stages.run("compile", values | {"jobs": jobs}, watch.line)
         if outcome.status and _ran_out(outcome, watch) and jobs > 1:
-            self.say(text("build.memory", jobs=jobs, fewer=jobs // 2))
+            fewer = min(jobs // 2, self._fit())
+            self.say(text("build.memory", jobs=jobs, fewer=fewer))
             watch = Watch(watch.show, watch.warnings)
-            outcome = self.stages.run("compile", values | {"jobs": jobs // 2}, watch.line)
+            outcome = self.stages.run("compile", values | {"jobs": fewer}, watch.line)
         if outcome.status:
             code = "build-memory" if _ran_out(outcome, watch) else ""
             raise self.stages.error("compile", outcome, self.work, tuple(watch.error), code)
@@ -66,16 +67,18 @@ class Builder:
 
     def _jobs(self) -> int:
         """How many compilers run side by side; says so, with what makes it slow or too many."""
-        units, memory = sizing.units(self.work.folder), self.work.recipe.memory * MIB
-        fit = sizing.jobs(units, memory)
-        jobs = self.jobs or fit
-        self.say(text("build.jobs", jobs=jobs, units=units))
+        memory = self.work.recipe.memory * MIB
+        jobs = self.jobs or self._fit()
+        self.say(text("build.jobs", jobs=jobs, units=sizing.units(self.work.folder)))
         if problem := ccache.ccache().problem:
             self.say(text("note.ccache", reason=problem))
         free = memory_left()
         if free is not None and free < jobs * memory:
-            self.say(text("note.jobs", fit=fit, memory=size(memory), jobs=jobs))
+            self.say(text("note.jobs", fit=free // memory, memory=size(memory), jobs=jobs))
         return jobs
+
+    def _fit(self) -> int:
+        return sizing.jobs(sizing.units(self.work.folder), self.work.recipe.memory * MIB)
 
     def _setup(self) -> int:
         outcome = self.stages.run("compile", self._values(None), lambda line: None, "setup")

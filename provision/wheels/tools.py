@@ -24,6 +24,9 @@ from provision.words import text
 _LIMIT = 30.0  # seconds
 _CMAKE = ("3.18", "4")  # `Development` of FindPython; CMake 4 refuses what the submodules ask for
 _MAPS = "-ffile-prefix-map=a=b"  # gcc 8, clang 10; every build of this tool gives it
+# What CMake, make, Ninja or the shell that they start take for their own in the name of a tree:
+# found out with CMake 3.31, make 4.3 and Ninja 1.13.
+ODD = re.compile(r"""["'`$;#&|<>*?\\(){}\[\]\n]""")
 _ABI = re.compile(r"^#define _GLIBCXX_USE_CXX11_ABI (\d)", re.MULTILINE)
 
 Check = Callable[[Work, Facts], Iterator[str]]
@@ -147,6 +150,12 @@ def _cmake(work: Work, _: Facts) -> Iterator[str]:
             yield text("unready.cmake", version=version, lowest=_CMAKE[0], below=_CMAKE[1])
 
 
+def path(work: Work, _: Facts) -> Iterator[str]:
+    """The cache has to be where CMake and its tools can work."""
+    if work.recipe.build == "cmake" and (found := ODD.findall(str(work.build))):
+        yield text("unready.path", path=work.build, signs=" ".join(dict.fromkeys(found)))
+
+
 def _disk(work: Work, _: Facts) -> Iterator[str]:
     here = room("cache", work.build)
     wanted = work.recipe.disk * MIB
@@ -160,4 +169,4 @@ def _memory(work: Work, _: Facts) -> Iterator[str]:
         yield text("unready.memory", free=size(free), wanted=size(wanted))
 
 
-CHECKS: Final[tuple[Check, ...]] = (_python, _compiler, _cmake, _disk, _memory)
+CHECKS: Final[tuple[Check, ...]] = (_python, _compiler, _cmake, path, _disk, _memory)

@@ -57,7 +57,8 @@ class Work:
         compiler and the flags that a tree began with, and so do the objects in it: others have
         their own. So has another Paddle of the host's, whose headers may be older than the objects.
         """
-        place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{self.root.name[:40]}"
+        plain = re.sub(r"[^\w.+-]", "_", self.root.name[:40])  # see `tools.ODD`
+        place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{plain}"
         told = f"{compiler_witness()} {taken() or ''}"
         compiler = f"{zlib.crc32(os.fsencode(told)):08x}"
         release = "-".join(filter(None, [self.python.paddle or "none", self.python.files[:8]]))

@@ -18,7 +18,7 @@ from provision.network import Network
 from provision.papers import materials
 from provision.process import Outcome
 from provision.progress import Plain
-from provision.wheels import recipe, store, surroundings
+from provision.wheels import recipe, store, surroundings, tools
 from provision.wheels.python import Facts, Python
 from provision.wheels.source import Source
 from provision.wheels.stages import Stages
@@ -64,6 +64,23 @@ def test_what_compilers_are_told_makes_another_wheel_in_a_tree_of_its_own(
     before = work.build, store.key(store.inputs(work))
     monkeypatch.setenv(name, f"{compiler()} -O0")
     assert work.build != before[0] and store.key(store.inputs(work)) != before[1]
+
+
+def test_a_tree_has_a_name_that_cmake_takes_whatever_the_sources_are_called(home: Path) -> None:
+    facts = Facts("", "", "", "", "", "", "", "")
+    for name in ("my 源 (copy)", "a&b's"):
+        work = _work(home, f"/{name}")
+        assert not tools.ODD.search(work.build.name)
+        assert not list(tools.path(work, facts))
+
+
+@pytest.mark.parametrize("sign", ["'", '"', "$", "(", "&", "#", "["])
+def test_a_home_in_which_cmake_cannot_work_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: str
+) -> None:
+    monkeypatch.setenv("PADDOCK_HOME", f"{tmp_path}/me{sign}")
+    (told,) = tools.path(_work(tmp_path, "/a"), Facts("", "", "", "", "", "", "", ""))
+    assert f"me{sign}" in told and "PADDOCK_HOME" in told
 
 
 def test_the_compiler_behind_a_wrapper_counts(

@@ -143,9 +143,10 @@ def test_memory_that_runs_out(tree: Path, build: Build, tmp_path: Path, memory: 
     says = "c++: fatal error: Killed signal terminated program cc1plus"
     killed = f'{once} {{ touch "{mark}"; echo "{says}" >&2; exit 1; }}'
     more = _compiler(tmp_path / "bin", killed) | ascend(tmp_path)
-    order = ("--backend", "npu", "--source", str(tree), "--paddle", PADDLE, "--jobs", "2")
+    order = ("--backend", "npu", "--source", str(tree), "--paddle", PADDLE, "--jobs", "40")
     done = build(*order, **more)
-    assert "memory ran out with 2 compilers; going on with 1" in done.stdout
+    # Not half of 40: with as many as memory, processors and the two files allow.
+    assert re.search(r"ran out with 40 compilers; going on with [12]$", done.stdout, re.MULTILINE)
     if memory == "comes back":
         assert done.returncode == 0, done.stderr
     else:
