@@ -71,7 +71,7 @@ def _checked(order: Order) -> Source:
         wanted = f"python {known.python}"
         raise PaddockError("bad-option", option="--python", value=asked, wanted=wanted)
     found = source.find(known, order.source, order.ref, order.network)
-    modules.refuse_changed(found, known, {**known.places(), "machine": os.uname().machine})
+    modules.refuse_changed(found, known, known.here())
     return found
 
 

@@ -87,7 +87,7 @@ def _libraries(device: str) -> str:
     if device not in recipe.names():
         return ""
     found = recipe.load(device)
-    folders = [folder.format_map(found.places()) for folder in found.libraries]
+    folders = [folder.format_map(found.vendor_folders()) for folder in found.libraries]
     return ":".join(folder for folder in folders if Path(folder).is_dir())
 
 

@@ -5,7 +5,6 @@ Here are the network's ways, and what git knows of passwords; there only what is
 
 from __future__ import annotations
 
-import os
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -101,7 +100,7 @@ class Copy:
         A submodule that cannot be had now is told by the build, with all else that it lacks.
         """
         root = bring(found, self.recipe, network)
-        known = {**self.recipe.places(), "machine": os.uname().machine}
+        known = self.recipe.here()
         missing, _ = modules(found, root, self.recipe, known, network)
         _take(root, clone, "--bare")
         for one in wanted_modules(self.recipe, root, known):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from provision.wheels.recipe import Recipe
@@ -31,7 +30,7 @@ def choose(recipe: Recipe, asked: str, image: str, python: str) -> Place:
         return Place("container")
     if "/" in python:  # a path: that Python is on this machine
         return Place("venv")
-    known = {**recipe.places(), "machine": os.uname().machine}
+    known = recipe.here()
     wanted = [one for one in recipe.handed_out() if not one.when and one.applies_here(known)]
     gone = [one.name for one in wanted if not one.found(known)]
     vendor = ", ".join(dict.fromkeys(one.vendor for one in wanted))

@@ -216,7 +216,11 @@ class Recipe(Table, frozen=True, kw_only=True):
         same = (one for one in self.pairs if ref in (one.ref, self.commits.get(one.ref)))
         return next(same, None)
 
-    def places(self) -> dict[str, str]:
+    def here(self) -> dict[str, str]:
+        """What rows may name on this machine, before there are sources."""
+        return {**self.vendor_folders(), "machine": os.uname().machine}
+
+    def vendor_folders(self) -> dict[str, str]:
         """The vendor's folders by name, as the variables in force have them."""
         return {
             name: os.environ.get(root.variable) or root.default for name, root in self.roots.items()

@@ -51,7 +51,7 @@ def inputs(work: Work) -> dict[str, str]:
         "variables": repr(taken()),
         "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
         "commands": _digest(sorted((TEMPLATES / "wheels").iterdir())),
-        "places": repr(sorted(work.recipe.places().items())),
+        "places": repr(sorted(work.recipe.vendor_folders().items())),
         "pieces": " ".join(_pieces(work)),
     }
 

@@ -79,7 +79,7 @@ class Work:
         """
         commit = (self.source.commit or self.source.identity)[:7]
         said = {name: one.name(self.root) for name, one in self.recipe.reads.items()}
-        return {**self.recipe.places(), **said, "machine": self.machine,
+        return {**self.recipe.vendor_folders(), **said, "machine": self.machine,
                 "python_version": self.python.version,
                 "paddle": re.sub(r"(?<=\d)(?=(a|b|rc)\d)", "-", self.python.paddle),
                 "origin": str(self._given / self.recipe.folder),

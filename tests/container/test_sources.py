@@ -109,7 +109,7 @@ def test_a_clone_arrives_as_its_commit_alone_and_builds_offline(
     found = source.find(GCU, str(there), "", OFFLINE)
     assert found.identity == git(tmp_path / "gone", "rev-parse", "HEAD")
     root = bring.bring(found, GCU, OFFLINE)
-    known = {**GCU.places(), "machine": "x86_64"}
+    known = {**GCU.vendor_folders(), "machine": "x86_64"}
     assert modules.modules(found, root, GCU, known, OFFLINE) == ([], "")
     assert (root / "backends/gcu/cmake/generic.cmake").is_file()  # a link into the submodule
 

@@ -63,7 +63,7 @@ def test_a_dirty_tree_is_refused_but_not_for_another_ref(tree: Path) -> None:
 
 
 def test_a_submodule_that_is_not_as_recorded_is_refused(tree: Path) -> None:
-    known = {"machine": "x86_64", "atb": "/nowhere", **load("npu").places()}
+    known = {"machine": "x86_64", "atb": "/nowhere", **load("npu").vendor_folders()}
 
     def told(ref: str = "") -> list[str]:
         try:
