@@ -11,6 +11,7 @@ import msgspec
 from provision.facts import loading
 from provision.facts.proof import Proof
 from provision.journal import Witness
+from provision.papers import bill_beside, statement_beside
 from provision.site import Site
 from provision.words import text
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from provision.stack import Step
     from provision.steps.base import Context
 
-_ENDINGS = (".intoto.json", ".cdx.json")
 _RESTS_ON = ("paddle/base/libpaddle.so", "paddle/libs/libphi_core.so")
 # What the load of a build comes to, as the audit calls it. Where it computes wrong, it has none.
 _LOADED: dict[str, loading.Verdict] = {
@@ -83,7 +83,7 @@ def papers_of_step(step: Step, context: Context, wheel: Path) -> Papers:
 
 def files_of_recipe(made: Built) -> list[Path]:
     """The papers beside the wheel of a recipe, made where they are not there."""
-    files = [made.wheel.with_name(made.wheel.name + ending) for ending in _ENDINGS]
+    files = [statement_beside(made.wheel), bill_beside(made.wheel)]
     # A wheel that is found again is the one beside which they were put: nothing heavy is imported.
     if made.is_new or not all(path.is_file() for path in files):
         from provision.papers.making import of_recipe, put

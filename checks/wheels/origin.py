@@ -17,14 +17,14 @@ from provision.distributions import normal
 from provision.errors import PaddockError
 from provision.facts.installed import Environment
 from provision.overlap import Overlap
-from provision.papers import statement
+from provision.papers import statement, statement_beside
 
 _SLSA = "https://slsa.dev/spec/v1.0/provenance"
 
 
 def provenance(subject: Subject) -> Finding:
     """The statement beside it, if there is one, is about this file and about the Paddle here."""
-    file = statement.beside(subject.path)
+    file = statement_beside(subject.path)
     try:
         said = statement.read(subject.path)
     except (OSError, msgspec.MsgspecError) as error:

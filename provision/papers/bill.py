@@ -22,11 +22,6 @@ _LINKED = re.compile(r"\.(a|so(\.\d+)*)$")
 _REQUIRED = "paddlepaddle"  # of the packages of the build, what the wheel needs when it runs
 
 
-def beside(wheel: Path) -> Path:
-    """Where the bill of a wheel is."""
-    return wheel.with_name(f"{wheel.name}.cdx.json")
-
-
 def bill(wheel: Path, digest: str, making: Making) -> bytes:
     """The bill of a wheel of this digest. Its number follows from the digest alone."""
     name, version, _ = wheel_name(wheel.name)

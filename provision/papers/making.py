@@ -12,7 +12,7 @@ import msgspec
 
 from provision.digest import sha256
 from provision.files import write
-from provision.papers import bill, materials, statement
+from provision.papers import bill, bill_beside, materials, statement, statement_beside
 from provision.papers.statement import Making
 from provision.paths import TEMPLATES, cache_dir
 from provision.render import render
@@ -31,7 +31,7 @@ def put(wheel: Path, making: Callable[[], Making]) -> list[Path]:
 
     Raises PaddockError `disk-full`, `bad-option`; OSError.
     """
-    papers, digest = [statement.beside(wheel), bill.beside(wheel)], sha256(wheel)
+    papers, digest = [statement_beside(wheel), bill_beside(wheel)], sha256(wheel)
     with contextlib.suppress(msgspec.MsgspecError):
         if papers[1].is_file() and statement.is_about(statement.read(wheel), digest):
             return papers
@@ -98,7 +98,6 @@ def _of_recipe(work: Work, paddle: str) -> Iterator[dict[str, object]]:
     Sources without history are told by no digest that another machine could check.
     """
     from provision.network import hidden
-    from provision.papers import parts
 
     source = work.source
     if source.commit:
@@ -111,7 +110,7 @@ def _of_recipe(work: Work, paddle: str) -> Iterator[dict[str, object]]:
     yield from _packages(work, paddle)
     if paddle:
         yield from materials.linked(Path(paddle))
-    yield from parts.vendors(work)
+    yield from materials.vendors(work)
 
 
 def _packages(work: Work, paddle: str) -> Iterator[dict[str, object]]:
@@ -119,8 +118,6 @@ def _packages(work: Work, paddle: str) -> Iterator[dict[str, object]]:
 
     Of the host's many those that a wheel is built with.
     """
-    from provision.papers import parts
-
     locked: set[str] = set()
     for lock in work.python.locks if work.python.env else ():
         rows = materials.locked(lock, f"{lock.parent.name}/{lock.name}", f"{work.python.version}.0")
@@ -128,9 +125,9 @@ def _packages(work: Work, paddle: str) -> Iterator[dict[str, object]]:
             locked.add(str(row.get("uri", "")).removeprefix(statement.PACKAGE).partition("@")[0])
             yield row
     if paddle and work.python.env is None:
-        yield from parts.packages(Path(paddle).parent, _is_of_a_build)
+        yield from materials.packages(Path(paddle).parent, _is_of_a_build)
     elif paddle and work.python.loose:
-        yield from parts.packages(Path(paddle).parent, lambda name: name not in locked)
+        yield from materials.packages(Path(paddle).parent, lambda name: name not in locked)
 
 
 def _is_of_a_build(name: str) -> bool:

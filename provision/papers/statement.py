@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from provision.papers import statement_beside
+
 PACKAGE = "pkg:pypi/"
 _STATEMENT = "https://in-toto.io/Statement/v1"
 _PREDICATE = "https://slsa.dev/provenance/v1"
@@ -59,14 +61,9 @@ class Statement(msgspec.Struct, frozen=True):
         return str(outer.get("paddle", "")) if isinstance(outer, dict) else ""
 
 
-def beside(wheel: Path) -> Path:
-    """Where the statement about a wheel is."""
-    return wheel.with_name(f"{wheel.name}.intoto.json")
-
-
 def read(wheel: Path) -> Statement | None:
     """The statement beside a wheel; None for none. Raises OSError and msgspec.MsgspecError."""
-    file = beside(wheel)
+    file = statement_beside(wheel)
     if not file.is_file():
         return None
     with file.open("rb") as stream:

@@ -18,7 +18,7 @@ from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as Message
 
 from provision.digest import sha256
-from provision.papers import bill, making, statement
+from provision.papers import bill, making, statement, statement_beside
 from provision.papers.statement import Making
 from provision.paths import IMAGES
 from provision.site import Site
@@ -204,7 +204,7 @@ def test_the_audit_believes_them_only_about_this_file(wheel: Path, against: Audi
     library = (wheel.parent / "build" / Path(make.LIBRARY).name).read_bytes()
     make.sound(wheel.parent, {make.INIT: b"x = 2\n", make.LIBRARY: library})
     assert cases(against(wheel)) == {"wheel-provenance": "error other"}
-    statement.beside(wheel).write_text("{}")
+    statement_beside(wheel).write_text("{}")
     assert cases(against(wheel)) == {"wheel-provenance": "warning form"}
 
 
