@@ -97,7 +97,7 @@ def _refuse(orders: Sequence[Order]) -> None:
         raise PaddockError("bad-option", option="--paddle", value=value, wanted=wanted)
     from provision.wheels.recipe import load
 
-    if load(orders[0].backend).pieces or not load(orders[0].backend).library:
+    if load(orders[0].backend).needs_hardware or not load(orders[0].backend).library:
         raise PaddockError("flag-needs", one="--matrix", other="--backend custom_cpu")
     if orders[0].place != "venv":
         raise PaddockError("flags-apart", one="--matrix", other=f"--in {orders[0].place}")

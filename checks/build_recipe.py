@@ -127,13 +127,13 @@ def tried(made: Built) -> Built:
     """
     from provision.wheels import trial
 
-    work = made.work
+    work, computes = made.work, not made.work.recipe.needs_hardware
     place = trial.Place(work.python.executable, work.libraries())
-    found = trial.load(made.wheel, place, work.recipe.device, compute=not work.recipe.pieces)
+    found = trial.load(made.wheel, place, work.recipe.device, compute=computes)
     release = work.python.paddle
     if code := UNTRIED.get(found.verdict):  # of the wheel it tells nothing: the next run tries it
         raise PaddockError(code, (found.line,), wheel=made.wheel.name, release=release)
-    if not work.recipe.pieces and found.verdict != "loads":
+    if computes and found.verdict != "loads":
         made.wheel.with_name("inputs.json").unlink()
         verdict = text(f"trial.{found.verdict}")
         raise PaddockError(

@@ -20,7 +20,7 @@ from provision.words import text
 def missing(source: Source, root: Path, recipe: Recipe, known: dict[str, str]) -> list[Module]:
     """The submodules that these sources need and that are not checked out as recorded."""
     wanted = wanted_modules(recipe, root, known)
-    if source.kind not in ("repository", "remote"):
+    if not source.has_history:
         return [one for one in wanted if not one.there(root)]
     return [one for one in wanted if not _is_whole(root / outer(one, recipe), root, one)]
 
@@ -53,8 +53,7 @@ def modules(
     Returns those that cannot be had, and what git said of one of them.
     """
     said = ""
-    has_history = source.kind in ("repository", "remote")
-    tops = dict.fromkeys(outer(one, recipe) for one in recipe.modules) if has_history else ()
+    tops = dict.fromkeys(outer(one, recipe) for one in recipe.modules) if source.has_history else ()
     for top in tops:
         gone = missing(source, root, recipe, known)
         paths = [one.path for one in gone if outer(one, recipe) == top]

@@ -76,7 +76,7 @@ def _source(work: Work, network: Network) -> Iterator[Need]:
 def _modules(work: Work, network: Network) -> Iterator[Need]:
     """The submodules. Before the sources are here, all that the recipe names may be needed."""
     source, recipe = work.source, work.recipe
-    if source.kind not in ("repository", "remote"):
+    if not source.has_history:
         return
     is_out = git.is_at(source.root, source.commit)
     given = source.root if is_out or source.kind == "remote" else Path(source.origin)

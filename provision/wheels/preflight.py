@@ -37,7 +37,7 @@ def _modules(work: Work, missing: list[Module], said: str) -> Iterator[str]:
     if not missing:
         return
     names = ", ".join(one.path for one in missing)
-    history = work.source.kind in ("repository", "remote")
+    history = work.source.has_history
     yield text("unready.modules" if history else "unready.modules-archive", names=names,
                commands=" ".join(_first(missing)), reason=said or "-")  # fmt: skip
 
@@ -60,9 +60,8 @@ def _links(work: Work, _: Facts) -> Iterator[str]:
 def _history(work: Work, _: Facts) -> Iterator[str]:
     """Sources that ask git for submodules although they are there cannot do without git."""
     asks = work.folder / "cmake" / "paddle.cmake"
-    has_none = work.source.kind in ("folder", "archive")
     needed = any(one.applies(work.folder, work.known) for one in work.recipe.modules)
-    if has_none and needed and "paddle_submodule" not in _content(asks):
+    if needed and not work.source.has_history and "paddle_submodule" not in _content(asks):
         has_one = (work.root / ".git").exists()
         yield text("unready.history-inside" if has_one else "unready.history")
 

@@ -85,7 +85,7 @@ class Ready:
             with as_step(self.stages.progress, "modules"):
                 absent, told = modules(work.source, work.root, work.recipe, work.known, network)
                 said = said or told
-        if work.source.kind in ("repository", "remote"):
+        if work.source.has_history:
             name_tags(work.root, work.recipe, work.known)
         for line in preflight.notes(work):
             self.say(f"  {line}")

@@ -203,6 +203,11 @@ class Recipe(Table, frozen=True, kw_only=True):
     headers: list[Headers] = msgspec.field(default_factory=list)
     pairs: list[Pair] = msgspec.field(default_factory=list)
 
+    @property
+    def needs_hardware(self) -> bool:
+        """Whether its device computes on the vendor's cards alone."""
+        return bool(self.pieces)
+
     def handed_out(self) -> list[Piece]:
         """All that only the vendor has: the pieces, and each header as one."""
         return [*self.pieces, *(

@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from provision.digest import sha256
 from provision.errors import PaddockError
@@ -17,6 +18,7 @@ from provision.words import text
 
 # As git has it: also `host:path`, and names that url.ADDRESS.insteadOf stands for.
 _URL = re.compile(r"[^/]+:")
+Kind = Literal["folder", "archive", "repository", "remote"]
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -33,7 +35,12 @@ class Source:
     identity: str
     commit: str = ""
     ref: str = ""
-    kind: str = "folder"
+    kind: Kind = "folder"
+
+    @property
+    def has_history(self) -> bool:
+        """Whether they are a repository of git, here or elsewhere."""
+        return self.kind in ("repository", "remote")
 
 
 def find(recipe: Recipe, given: str, ref: str, network: Network) -> Source:
