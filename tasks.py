@@ -86,7 +86,7 @@ def build_ops(
     if matrix:
         return build.matrix(asked, json=json)
     if asked:
-        return build.by_recipe(asked[0], image=image, json=json)
+        return build.by_recipe(asked[0], json=json)
     return build.wheels(chosen, yes=yes, json=json)
 
 

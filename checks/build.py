@@ -42,7 +42,7 @@ def recipe_of(backend: str) -> str | None:
     return recipe.of_target(found_target() if backend == "auto" else ALIASES.get(backend, backend))
 
 
-def by_recipe(order: Order, *, image: str, json: bool) -> int:
+def by_recipe(order: Order, *, json: bool) -> int:
     """Build the wheel of a recipe, unless it is there; print path, tags and size."""
     from checks import build_recipe
 
@@ -53,7 +53,7 @@ def by_recipe(order: Order, *, image: str, json: bool) -> int:
     if order.place == "container":
         from checks import build_container
 
-        made_there = build_container.build(order, image, say, lambda: progress(json=json))
+        made_there = build_container.build(order, say, lambda: progress(json=json))
         return _told(made_there, build_recipe.loaded(made_there), say, json=json)
     made, papers = _looked_at(build_recipe.build(order, say, lambda: progress(json=json)))
     facts = build_recipe.as_json(made) | papers.to_json()

@@ -33,7 +33,7 @@ from provision.words import text
 _PROCESSORS = {"x86_64": "amd64", "aarch64": "arm64"}  # as images name them
 
 
-def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) -> dict[str, Any]:
+def build(order: Order, say: Say, progress: Callable[[], Progress]) -> dict[str, Any]:
     """Build in a container of an image, which is removed again; what `--json` tells of the wheel.
 
     The image has git, a Python from 3.10 on, a compiler, and the vendor's SDK; the host's driver
@@ -41,7 +41,7 @@ def build(order: Order, image: str, say: Say, progress: Callable[[], Progress]) 
     """
     sources = _checked(order)
     try:
-        client, wanted = _begin(order, image or usual(order, sources.commit), say)
+        client, wanted = _begin(order, order.image or usual(order, sources.commit), say)
         with progress() as shown:
             name = images.obtain(client, wanted, shown)[0]
         _refuse_other(client, name, wanted.name)
@@ -65,7 +65,6 @@ def _checked(order: Order) -> Source:
 
     Raises PaddockError `bad-option`, `source-*`, `no-network`.
     """
-    order.checked()
     known, asked = recipe.load(order.backend), order.python
     if asked and "/" not in asked and not bounds(known.python)((3, int(asked.partition(".")[2]))):
         wanted = f"python {known.python}"

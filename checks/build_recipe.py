@@ -57,7 +57,7 @@ def build(
     One that is there and made from the same inputs is not made again. `source` is what the order
     names, where that was looked up before.
     """
-    wanted = work(order.checked(), source)
+    wanted = work(order, source)
     if record := store.recall(wanted):
         return Built(wanted, record, False, None)
     from provision.wheels.make import Builder

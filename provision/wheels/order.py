@@ -28,7 +28,8 @@ _PYTHON = re.compile(r"3\.\d{1,2}|.*/.*")
 class Order:
     """A build as it was asked for. `place` is one of PLACES; `jobs` None: as many as fit.
 
-    `why` is what a person should know about the place, "" for nothing.
+    `why` is what a person should know about the place, "" for nothing; `image` is that of the
+    container, "" for the one that goes with the sources.
     """
 
     backend: str
@@ -40,6 +41,7 @@ class Order:
     jobs: int | None = None
     network: Network = field(default_factory=Network)
     why: str = ""
+    image: str = ""
 
     @property
     def site(self) -> Site:
@@ -132,6 +134,6 @@ def orders(
     asked = chosen.jobs if is_counted else None
     return [
         Order(backend, own["source"], own["ref"], own["python"], one.strip(), place.name, asked,
-              chosen.network, place.why).checked()
+              chosen.network, place.why, own["image"]).checked()
         for one in releases
     ]  # fmt: skip
