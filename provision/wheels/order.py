@@ -106,11 +106,10 @@ def _releases(recipe: Recipe, own: dict[str, str]) -> list[str]:
     if own["paddle"]:
         return own["paddle"].split(",")
     ref = own["ref"] or recipe.ref
-    listed = [pair.paddle for pair in recipe.pairs
-              if ref in (pair.ref, recipe.commits.get(pair.ref))]  # fmt: skip
-    if not listed:
+    pair = recipe.pair(ref)
+    if pair is None:
         raise PaddockError("flag-needs", one=f"--matrix --ref {ref}", other="--paddle")
-    return listed[0]
+    return pair.paddle
 
 
 def orders(

@@ -112,13 +112,10 @@ CHECKS: Final[tuple[Check, ...]] = (_links, _history, _programs, _pieces, *tools
 def notes(work: Work) -> Iterator[str]:
     """What a person should know, though it keeps nothing from going on."""
     recipe, source = work.recipe, work.source
-    for pair in recipe.pairs:
-        same = source.ref == pair.ref or (
-            source.commit and source.commit == recipe.commits.get(pair.ref)
-        )
-        if same and work.python.paddle not in ("", *pair.paddle):
-            yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
-                       release=work.python.paddle, source=pair.source)  # fmt: skip
+    pair = recipe.pair(source.ref) or recipe.pair(source.commit)
+    if pair and work.python.paddle not in ("", *pair.paddle):
+        yield text("note.pair", ref=pair.ref, paddle=", ".join(pair.paddle),
+                   release=work.python.paddle, source=pair.source)  # fmt: skip
     if names := overruling():
         yield text("note.left-out", names=", ".join(names))
     if recipe.tried == "lab":
