@@ -17,11 +17,10 @@ from provision.digest import sha256
 from provision.network import Network
 from provision.paths import cache_dir
 from provision.steps.built import Order
-from provision.wheels import git
+from provision.wheels import git, modules
 from provision.wheels.bring import bring
-from provision.wheels.modules import modules
 from provision.wheels.recipe import Recipe
-from provision.wheels.source import Source, find, given_files, wanted_modules
+from provision.wheels.source import Source, find, given_files
 
 
 @dataclass(frozen=True)
@@ -101,9 +100,9 @@ class Copy:
         """
         root = bring(found, self.recipe, network)
         known = self.recipe.here()
-        missing, _ = modules(found, root, self.recipe, known, network)
+        missing, _ = modules.check_out(found, root, self.recipe, known, network)
         _take(root, clone, "--bare")
-        for one in wanted_modules(self.recipe, root, known):
+        for one in modules.wanted(self.recipe, root, known):
             if one not in missing and (root / one.path / ".git").exists():
                 _take(root / one.path, clone / one.path)
         for name, file in self._handed_out():

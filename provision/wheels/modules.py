@@ -13,16 +13,21 @@ from provision.facts.together import together
 from provision.network import Network
 from provision.wheels import git
 from provision.wheels.recipe import Module, Recipe
-from provision.wheels.source import Source, wanted_modules
+from provision.wheels.source import Source
 from provision.words import text
+
+
+def wanted(recipe: Recipe, root: Path, known: dict[str, str]) -> list[Module]:
+    """The submodules that these sources need."""
+    return [one for one in recipe.modules if one.applies(root / recipe.folder, known)]
 
 
 def missing(source: Source, root: Path, recipe: Recipe, known: dict[str, str]) -> list[Module]:
     """The submodules that these sources need and that are not checked out as recorded."""
-    wanted = wanted_modules(recipe, root, known)
+    needed = wanted(recipe, root, known)
     if not source.has_history:
-        return [one for one in wanted if not one.there(root)]
-    return [one for one in wanted if not _is_whole(root / outer(one, recipe), root, one)]
+        return [one for one in needed if not one.there(root)]
+    return [one for one in needed if not _is_whole(root / outer(one, recipe), root, one)]
 
 
 def _is_whole(top: Path, root: Path, module: Module) -> bool:
@@ -45,7 +50,7 @@ def outer(module: Module, recipe: Recipe) -> str:
     return next(paths, ".")
 
 
-def modules(
+def check_out(
     source: Source, root: Path, recipe: Recipe, known: dict[str, str], network: Network
 ) -> tuple[list[Module], str]:
     """Check the submodules out, the outer ones first.
@@ -64,7 +69,7 @@ def modules(
 
 def name_tags(root: Path, recipe: Recipe, known: dict[str, str]) -> None:
     """Let the submodules know the tags by which these sources check them out."""
-    for module in wanted_modules(recipe, root, known):
+    for module in wanted(recipe, root, known):
         place = root / module.path
         if module.tag and (place / ".git").exists() and (name := module.tag.name(root)):
             git.git(place, "update-ref", f"refs/tags/{name}", "HEAD", "0" * 40)
@@ -78,7 +83,7 @@ def refuse_changed(source: Source, recipe: Recipe, known: dict[str, str]) -> Non
     if source.kind != "repository" or source.ref:
         return
     top = Path(source.origin)
-    calls = [partial(_changes, top, one, recipe) for one in wanted_modules(recipe, top, known)
+    calls = [partial(_changes, top, one, recipe) for one in wanted(recipe, top, known)
              if is_prepared(source, one.path)]  # fmt: skip
     if lines := [line for found in together(calls) for line in found]:
         raise PaddockError("source-dirty", tuple(lines[:10]), source=top, count=len(lines))

@@ -17,7 +17,7 @@ from provision.run import Settings
 from provision.symptoms import classify
 from provision.tools import uv
 from provision.wheels import git, modules
-from provision.wheels.source import Source, wanted_modules
+from provision.wheels.source import Source
 from provision.wheels.work import Work
 from provision.words import text
 
@@ -85,7 +85,7 @@ def _modules(work: Work, network: Network) -> Iterator[Need]:
     elif not (given / recipe.folder).is_dir():  # elsewhere, or without a work tree
         wanted = [one for one in recipe.modules if one.applies_here(work.known)]
     else:
-        wanted = wanted_modules(recipe, given, work.known)
+        wanted = modules.wanted(recipe, given, work.known)
     ask = partial(_silent, _addresses(given, source), network)
     for here in (False, True):
         names = [one.path for one in wanted if modules.is_prepared(source, one.path) is here]

@@ -12,9 +12,8 @@ from provision.network import hidden
 from provision.process import Outcome
 from provision.progress import as_step
 from provision.symptoms import classify
-from provision.wheels import needs, preflight, python, tools
+from provision.wheels import modules, needs, preflight, python, tools
 from provision.wheels.bring import bring
-from provision.wheels.modules import missing, modules, name_tags
 from provision.wheels.python import Facts
 from provision.wheels.stages import Stages
 from provision.wheels.work import Work
@@ -79,14 +78,16 @@ class Ready:
         Raises PaddockError `build-unready`.
         """
         work, said = self.work, gone.get("modules", "")
-        absent = missing(work.source, work.root, work.recipe, work.known)
+        absent = modules.missing(work.source, work.root, work.recipe, work.known)
         network = replace(self.stages.network, offline=self.stages.network.offline or bool(said))
         if absent:
             with as_step(self.stages.progress, "modules"):
-                absent, told = modules(work.source, work.root, work.recipe, work.known, network)
+                absent, told = modules.check_out(
+                    work.source, work.root, work.recipe, work.known, network
+                )
                 said = said or told
         if work.source.has_history:
-            name_tags(work.root, work.recipe, work.known)
+            modules.name_tags(work.root, work.recipe, work.known)
         for line in preflight.notes(work):
             self.say(f"  {line}")
         is_there = work.python.executable.exists()

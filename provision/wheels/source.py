@@ -13,7 +13,7 @@ from provision.errors import PaddockError
 from provision.network import Network, hidden
 from provision.paths import cache_dir
 from provision.wheels import archive, bundle, git
-from provision.wheels.recipe import Module, Recipe
+from provision.wheels.recipe import Recipe
 from provision.words import text
 
 # As git has it: also `host:path`, and names that url.ADDRESS.insteadOf stands for.
@@ -145,8 +145,3 @@ def _listed(folder: Path) -> str:
         if not path.is_dir():
             found.update(repr(row).encode("utf-8", "surrogateescape"))
     return found.hexdigest()
-
-
-def wanted_modules(recipe: Recipe, root: Path, known: dict[str, str]) -> list[Module]:
-    """The submodules that these sources need."""
-    return [one for one in recipe.modules if one.applies(root / recipe.folder, known)]

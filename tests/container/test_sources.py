@@ -110,7 +110,7 @@ def test_a_clone_arrives_as_its_commit_alone_and_builds_offline(
     assert found.identity == git(tmp_path / "gone", "rev-parse", "HEAD")
     root = bring.bring(found, GCU, OFFLINE)
     known = {**GCU.vendor_folders(), "machine": "x86_64"}
-    assert modules.modules(found, root, GCU, known, OFFLINE) == ([], "")
+    assert modules.check_out(found, root, GCU, known, OFFLINE) == ([], "")
     assert (root / "backends/gcu/cmake/generic.cmake").is_file()  # a link into the submodule
 
 

@@ -31,7 +31,7 @@ from provision.wheels import bring, modules, source
 from provision.wheels.recipe import load
 found = source.find(load("npu"), sys.argv[1], sys.argv[2], Network())
 root = bring.bring(found, load("npu"), Network())
-modules.modules(found, root, load("npu"), {"machine": "x86_64", "atb": "/nowhere"}, Network())
+modules.check_out(found, root, load("npu"), {"machine": "x86_64", "atb": "/nowhere"}, Network())
 """
 
 
@@ -52,8 +52,8 @@ def _fetched(host: Host, ref: str) -> Path:
     """The sources with all submodules, as the tool has fetched them."""
     found = source.find(RECIPE, f"{host.url}/PaddleCustomDevice", ref, Network())
     root = bring.bring(found, RECIPE, Network())
-    assert modules.modules(found, root, RECIPE, KNOWN, Network()) == ([], "")
-    for module in source.wanted_modules(RECIPE, root, KNOWN):
+    assert modules.check_out(found, root, RECIPE, KNOWN, Network()) == ([], "")
+    for module in modules.wanted(RECIPE, root, KNOWN):
         assert not (root / module.path / "LATER").exists()  # the recorded commit, not the newest
         assert git(root / module.path, "status", "--porcelain") == ""
     return root
@@ -145,8 +145,8 @@ def test_a_commit_that_is_nowhere(
     with serving(Host(served)) as other:
         found = source.find(RECIPE, f"{other.url}/PaddleCustomDevice", "develop", Network())
         root = bring.bring(found, RECIPE, Network())
-        gone, said = modules.modules(found, root, RECIPE, KNOWN, Network())
-    assert gone == source.wanted_modules(RECIPE, root, KNOWN)
+        gone, said = modules.check_out(found, root, RECIPE, KNOWN, Network())
+    assert gone == modules.wanted(RECIPE, root, KNOWN)
     assert nowhere in said and "Paddle" in said
 
 
@@ -157,7 +157,7 @@ def test_another_commit_brings_its_own_submodules(
     recorded = git(root, "rev-parse", "HEAD:Paddle")
     older = source.find(RECIPE, f"{host.url}/PaddleCustomDevice", "v1", Network())
     bring.bring(older, RECIPE, Network())
-    modules.modules(older, root, RECIPE, KNOWN, Network())
+    modules.check_out(older, root, RECIPE, KNOWN, Network())
     assert git(root / "Paddle", "rev-parse", "HEAD") == git(root, "rev-parse", "HEAD:Paddle")
     assert git(root, "rev-parse", "HEAD:Paddle") != recorded
 
@@ -176,7 +176,7 @@ def _modules(given: Path | str, ref: str = "") -> tuple[list[str], str]:
     """The submodules that cannot be had, and what git said."""
     found = source.find(RECIPE, str(given), ref, Network())
     root = bring.bring(found, RECIPE, Network())
-    gone, said = modules.modules(found, root, RECIPE, KNOWN, Network())
+    gone, said = modules.check_out(found, root, RECIPE, KNOWN, Network())
     return [one.path for one in gone], said
 
 

@@ -33,7 +33,7 @@ def test_what_is_here_of_a_clone_and_of_a_checkout_that_is_kept(
     assert _found(order) == {"modules": True, "packages": False}
     made = work(order)
     root = bring.bring(made.source, made.recipe, order.network)
-    modules.modules(made.source, root, made.recipe, made.known, order.network)
+    modules.check_out(made.source, root, made.recipe, made.known, order.network)
     assert _found(order) == {"packages": False}
     git(tree, "submodule", "--quiet", "deinit", "--all", "--force")
     assert _found(order) == {"packages": False}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from provision.wheels import recipe
+from provision.wheels import modules, recipe
 from provision.wheels.python import Python
-from provision.wheels.source import Source, wanted_modules
+from provision.wheels.source import Source
 from provision.wheels.work import Work
 
 COMMIT = "0123456789" * 4
@@ -56,7 +56,7 @@ def test_onednn_is_asked_for_by_the_name_that_the_sources_have(
     files = {"cmake/third_party.cmake": f"check_update_submodule({name})",
              f"backends/{backend}/CMakeLists.txt": ""}  # fmt: skip
     work = _work(tmp_path, files, backend=backend)
-    wanted = [one.path for one in wanted_modules(work.recipe, work.root, work.known)]
+    wanted = [one.path for one in modules.wanted(work.recipe, work.root, work.known)]
     other = {"mkldnn": "onednn", "onednn": "mkldnn"}[name]
     assert f"Paddle/third_party/{name}" in wanted and f"Paddle/third_party/{other}" not in wanted
 

@@ -102,7 +102,7 @@ def test_the_clone_of_another_user_is_read(tree: Path, monkeypatch: pytest.Monke
     found = _found(tree)
     root = bring.bring(found, load("npu"), OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    assert modules.modules(found, root, load("npu"), known, OFFLINE) == ([], "")
+    assert modules.check_out(found, root, load("npu"), known, OFFLINE) == ([], "")
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
     with pytest.raises(PaddockError) as caught:
         _found(tree)
@@ -114,7 +114,7 @@ def _built(given: Path | str, ref: str = "") -> Path:
     recipe, found = load("npu"), _found(given, ref)
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    assert modules.modules(found, root, recipe, known, OFFLINE) == ([], "")
+    assert modules.check_out(found, root, recipe, known, OFFLINE) == ([], "")
     return root
 
 
@@ -257,7 +257,7 @@ def test_submodules_come_from_a_prepared_tree_without_network(whole: Path) -> No
     recipe, found = load("npu"), _found(whole)
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    assert modules.modules(found, root, recipe, known, OFFLINE) == ([], "")
+    assert modules.check_out(found, root, recipe, known, OFFLINE) == ([], "")
     assert (root / "Paddle/third_party/glog/README").is_file()
 
 
@@ -266,9 +266,9 @@ def test_a_tree_that_is_prepared_in_part_gives_that_part(tree: Path) -> None:
     recipe, found = load("npu"), _found(tree)
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    missing, _ = modules.modules(found, root, recipe, known, OFFLINE)
+    missing, _ = modules.check_out(found, root, recipe, known, OFFLINE)
     assert [one.path for one in missing] == ["Paddle/third_party/glog"]
-    assert modules.modules(found, root, recipe, known, Network()) == (
+    assert modules.check_out(found, root, recipe, known, Network()) == (
         [],
         "",
     )  # where it is recorded
@@ -279,8 +279,8 @@ def test_submodules_that_cannot_be_had_are_all_named(stripped: Path) -> None:
     recipe = load("npu")
     root = bring.bring(found, recipe, OFFLINE)
     known = {"machine": "x86_64", "atb": "/nowhere"}
-    missing, _ = modules.modules(found, root, recipe, known, OFFLINE)
-    assert missing == source.wanted_modules(recipe, root, known) and len(missing) > 1
+    missing, _ = modules.check_out(found, root, recipe, known, OFFLINE)
+    assert missing == modules.wanted(recipe, root, known) and len(missing) > 1
 
 
 def _zip(folder: Path, archive: Path, *, with_links: bool) -> Path:
