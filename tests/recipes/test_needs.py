@@ -40,6 +40,22 @@ def test_what_is_here_of_a_clone_and_of_a_checkout_that_is_kept(
     assert _found(Order("paddlenlp_ops", str(tree), place="host")) == {}
 
 
+def test_the_host_that_a_clone_names_for_its_submodules_is_asked(
+    stripped: Path, whole: Path, home: Path
+) -> None:
+    git(stripped, "config", "-f", ".gitmodules", "submodule.Paddle.url", NOBODY)
+    git(stripped, "commit", "--quiet", "--all", "-m", "Where nothing listens")
+    order = Order("npu", str(stripped))
+
+    def unreached() -> list[str]:
+        found = [one for one in needs.needs(work(order), order.network) if one.kind == "modules"]
+        return list(needs.unreached(found, order.network))
+
+    assert unreached() == ["modules"]
+    git(stripped, "config", "submodule.Paddle.url", str(whole.parent / "Paddle"))
+    assert unreached() == []
+
+
 def test_all_that_has_to_be_brought_is_told_at_once(cli: Cli, tmp_path: Path) -> None:
     vendor = ascend(tmp_path)
     order = ("--backend", "npu", "--offline")
