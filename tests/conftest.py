@@ -20,9 +20,6 @@ from provision.tools import uv  # noqa: E402
 # As users have it: without it each of some hundred starts of the tool would compile all of it anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# As it is called by its name, so that what is printed does not depend on who starts the tests.
-os.environ["PADDOCK_CALLED"] = "paddock"
-
 # A machine that has other work to do is no fault of a test.
 hypothesis.settings.register_profile("paddock", deadline=None)
 hypothesis.settings.load_profile("paddock")
@@ -56,6 +53,11 @@ def run_cli(
         [sys.executable, str(ROOT / "tasks.py"), *arguments], env=variables(home) | more,
         capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def pytest_configure() -> None:
+    """As it is called by its name, so that what is printed does not depend on who tests it."""
+    os.environ["PADDOCK_CALLED"] = "paddock"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from provision.called import as_typed, called
 from provision.stream import record, say
-from tests.conftest import ROOT, variables
+from tests.conftest import ROOT, Cli, variables
 
 
 @pytest.fixture
@@ -46,6 +46,12 @@ def test_a_line_names_the_tool_as_it_was_called(named: None, line: str, shown: s
     say(stream, "  paddock doctor")
     record(stream, "  paddock doctor")
     assert stream.getvalue() == "  NAME doctor\n  paddock doctor\n"
+
+
+@pytest.mark.slow  # makes the environment of the tests
+def test_what_the_tool_starts_speaks_as_it_was_called(cli: Cli) -> None:
+    refused = cli("lab", "up", "--target", "s60", "--variant", "none", PADDOCK_CALLED="NAME")
+    assert refused.returncode == 2 and "; NAME lab list says" in refused.stderr
 
 
 @pytest.mark.parametrize("script", [f"{ROOT}/tasks.py", "./tasks.py"])
