@@ -22,6 +22,8 @@ from tests.engine.world import World, tree
         ("lab", "`lab` needs ACTION: up, list"), ("doctor --strict=5", "--strict takes no value"),
         ("verify-wheel x --no-imprt", "--no-import"), ("--list doctors", "doctor"),
         ("--list-depth=x --list", "--list"), ("--command-timeout=x", ""), ("-x", ""),
+        ("doctor --hp", "--help doctor its flags"), ("doctor --fix=", "--fix takes no value"),
+        ("doctor it's", "called `it's`"),
         ("--print-completion-script csh", "bash, fish, zsh"),
     ],
 )  # fmt: skip
