@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _NINJA = re.compile(r"\[(\d+)/(\d+)\]")
+_FAR = re.compile(r"\d+/\d+\b")  # as `build-ops` tells it
+_MINUTE = 60.0
 
 
 class Progress(Protocol):
@@ -59,10 +61,11 @@ def as_step(shown: Progress, name: str) -> Iterator[None]:
 
 
 class Plain:
-    """One line when a step begins and one when it ends."""
+    """One line when a step begins and one when it ends; of a long compile one a minute."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
+        self._told: dict[str, float] = {}
 
     def __enter__(self) -> Plain:
         return self
@@ -75,10 +78,15 @@ class Plain:
 
     def started(self, step: str) -> None:
         """`> step`."""
+        self._told[step] = time.monotonic()
         self._say(">", step, "")
 
     def line(self, step: str, line: str) -> None:
-        """Nothing: the log has it."""
+        """How far a compile is, at most once a minute; nothing else: the log has it."""
+        now = time.monotonic()
+        if _FAR.match(line) and now - self._told.get(step, now) >= _MINUTE:
+            self._told[step] = now
+            self._say(">", step, line)
 
     def finished(self, step: str, seconds: float) -> None:
         """`+ step  9 s`."""

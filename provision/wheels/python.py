@@ -25,7 +25,7 @@ paddle = u.find_spec("paddle")
 print(json.dumps({
     "include": s.get_config_var("INCLUDEPY") or "", "folder": s.get_config_var("LIBDIR") or "",
     "library": s.get_config_var("LDLIBRARY") or "", "suffix": s.get_config_var("EXT_SUFFIX") or "",
-    "paddle": paddle.submodule_search_locations[0] if paddle else "",
+    "paddle": (paddle.submodule_search_locations or [""])[0] if paddle else "",
     "release": next(filter(None, map(version, (
         "paddlepaddle", "paddlepaddle-gpu", "paddlepaddle-xpu"))), ""),
     "setuptools": version("setuptools"), "wheel": version("wheel"),
@@ -145,4 +145,4 @@ def facts(python: Path) -> Facts:
     answer = run([python, "-I", "-c", _ASK], _LIMIT)
     if answer.status:
         raise PaddockError("build-unready", tuple(answer.lines[-5:]), backend=str(python), count=1)
-    return msgspec.convert(json.loads(answer.out), Facts)
+    return msgspec.convert(json.loads(answer.out.splitlines()[-1]), Facts)  # others may print, too

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -79,3 +81,14 @@ def test_other_files_of_the_same_release_make_another_wheel(
     assert (first.python.paddle, first.label) == ("9.9.0b1", other.label)
     assert store.key(store.inputs(first)) != store.key(store.inputs(other))
     assert first.build != other.build
+
+
+def test_a_python_that_is_odd_is_understood(tmp_path: Path) -> None:
+    """One that greets whoever starts it, and has a file in place of Paddle."""
+    env = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    (packages,) = env.glob("lib/python*/site-packages")
+    (packages / "paddle.py").touch()
+    (packages / "hello.pth").write_text("import sys; print('hello')\n")
+    found = python.facts(env / "bin/python")
+    assert found.paddle == found.release == "" and found.include

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import shlex
 import subprocess
@@ -176,3 +177,19 @@ def test_an_error_names_the_file_where_it_lies(home: Path, seen: str) -> None:
     told = stages.error("compile", Outcome(1, ()), work, lines).details
     assert told[0].startswith(f"{work.root}/") and "sources/" not in told[0][len(str(work.root)) :]
     assert told[1] == lines[1]
+
+
+def test_a_long_compile_tells_how_far_it_is_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a terminal, where silence looks like the end; lines of installers are left out."""
+    clock = iter([0.0, 30.0, 61.0, 62.0, 125.0, 200.0])
+    monkeypatch.setattr("provision.progress.time.monotonic", lambda: next(clock))
+    told = io.StringIO()
+    shown = Plain(told)
+    shown.started("compile")
+    for line in ("1/9, 4 min left", "2/9, 3 min left", "3/9, 3 min left", "4/9, 2 min left"):
+        shown.line("compile", line)
+    shown.line("compile", "Downloading a wheel")
+    lines = [" ".join(line.split()) for line in told.getvalue().splitlines()]
+    assert lines == ["> compile", "> compile 2/9, 3 min left", "> compile 4/9, 2 min left"]
