@@ -12,7 +12,8 @@ from provision.facts.command import Answer
 from provision.facts.together import together
 from provision.network import Network
 from provision.wheels import git
-from provision.wheels.recipe import Module, Recipe
+from provision.wheels.recipe import Recipe
+from provision.wheels.rows import Module
 from provision.wheels.source import Source
 from provision.words import text
 

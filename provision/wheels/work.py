@@ -14,7 +14,8 @@ from provision.paths import TEMPLATES, cache_dir, data_dir
 from provision.versions import compare
 from provision.wheels import ccache
 from provision.wheels.python import Facts, Python
-from provision.wheels.recipe import Recipe, filled
+from provision.wheels.recipe import Recipe
+from provision.wheels.rows import filled
 from provision.wheels.source import Source
 from provision.wheels.surroundings import taken
 

@@ -15,7 +15,7 @@ from packaging.version import Version
 from provision.errors import PaddockError
 from provision.facts.command import Answer
 from provision.facts.memory_left import memory_left
-from provision.wheels import recipe, sizing, trial
+from provision.wheels import recipe, rows, sizing, trial
 from provision.wheels.order import Order
 from provision.wheels.output import Watch
 from provision.wheels.python import Python, choose
@@ -42,9 +42,9 @@ def test_a_recipe_refers_only_to_what_is_known(name: str) -> None:
 
 def test_what_holds_for_some_sources_only(tmp_path: Path) -> None:
     (tmp_path / "a.cmake").write_text("uses libtopsop.a here")
-    yes = recipe.Condition(file="a.cmake", has="libtopsop.a")
-    no = recipe.Condition(file="a.cmake", lacks="libtopsop.a")
-    gone = recipe.Condition(file="b.cmake", lacks="libtopsop.a")
+    yes = rows.Condition(file="a.cmake", has="libtopsop.a")
+    no = rows.Condition(file="a.cmake", lacks="libtopsop.a")
+    gone = rows.Condition(file="b.cmake", lacks="libtopsop.a")
     assert (yes.holds(tmp_path), no.holds(tmp_path), gone.holds(tmp_path)) == (True, False, False)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from provision.wheels import modules, recipe
+from provision.wheels import modules, recipe, rows
 from provision.wheels.python import Python
 from provision.wheels.source import Source
 from provision.wheels.work import Work
@@ -39,7 +39,7 @@ def test_the_version_is_one_and_tells_paddle_commit_and_stack(
 ) -> None:
     line, form = AGES[age]
     work = _work(tmp_path, {"backends/gcu/CMakeLists.txt": line}, paddle)
-    package = dict(recipe.filled(work.recipe.settings, work.folder, work.known))["PACKAGE_VERSION"]
+    package = dict(rows.filled(work.recipe.settings, work.folder, work.known))["PACKAGE_VERSION"]
     given = dict(work.variables(""))["PADDLE_VERSION"]
     version = Version(form.format(paddle=given, package=package))
     assert version.public == paddle and version.local is not None
