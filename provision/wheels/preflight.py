@@ -11,9 +11,9 @@ from typing import Final
 
 from provision.facts.command import run
 from provision.wheels import tools
-from provision.wheels.bring import as_text, dangling, pointers
 from provision.wheels.python import Facts
 from provision.wheels.rows import Module
+from provision.wheels.source_files import as_text, dangling, pointers
 from provision.wheels.surroundings import overruling
 from provision.wheels.tools import Check
 from provision.wheels.work import Work

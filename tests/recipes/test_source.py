@@ -17,7 +17,7 @@ import pytest
 from provision.errors import PaddockError
 from provision.facts.command import Answer
 from provision.network import Network
-from provision.wheels import bring, modules, source
+from provision.wheels import bring, modules, source, source_files
 from provision.wheels.git import failed
 from provision.wheels.recipe import load
 from tests.lab.needs import needs
@@ -304,25 +304,25 @@ def test_a_zip_keeps_its_links_and_has_no_history(whole: Path, tmp_path: Path) -
     recipe, found = load("custom_cpu"), _found(archive, backend="custom_cpu")
     root = bring.bring(found, recipe, OFFLINE)
     assert not found.commit and (root / recipe.folder / "cmake/paddle.cmake").is_file()
-    assert not bring.as_text(root, root / recipe.folder)
+    assert not source_files.as_text(root, root / recipe.folder)
     assert bring.bring(found, recipe, OFFLINE) == root
 
 
 def test_links_that_became_text_are_told(whole: Path, tmp_path: Path) -> None:
     found = _found(_zip(whole, tmp_path / "a.zip", with_links=False))
     root = bring.bring(found, load("npu"), OFFLINE)
-    told = bring.as_text(root, root / "backends/npu")
+    told = source_files.as_text(root, root / "backends/npu")
     assert "backends/npu/cmake/generic.cmake" in told and len(told) >= 4
 
 
 def test_links_that_lead_nowhere_are_told_but_not_those_into_a_submodule(tree: Path) -> None:
     recipe, own = load("npu"), tree / "backends/npu"
     shutil.rmtree(tree / "Paddle")
-    assert bring.dangling(tree, own, recipe) == []
+    assert source_files.dangling(tree, own, recipe) == []
     (tree / "cmake/paddle.cmake").unlink()
     (own / "cmake/itself.cmake").symlink_to("itself.cmake")
     (own / "tools/other").symlink_to("nowhere")  # nothing of cmake's
-    assert bring.dangling(tree, own, recipe) == [
+    assert source_files.dangling(tree, own, recipe) == [
         "backends/npu/cmake/itself.cmake -> itself.cmake",
         "backends/npu/cmake/paddle.cmake -> ../../../cmake/paddle.cmake",
     ]
@@ -417,8 +417,8 @@ def test_files_that_git_lfs_keeps_elsewhere_are_told(tree: Path) -> None:
     (tree / "backends/npu/kernels/lib.a").write_text(POINTER)
     commit(tree)
     root = bring.bring(_found(tree), load("npu"), OFFLINE)
-    assert bring.pointers(root, root / "backends/npu") == ["backends/npu/kernels/lib.a"]
-    assert bring.pointers(root, root / "backends/gcu") == []
+    assert source_files.pointers(root, root / "backends/npu") == ["backends/npu/kernels/lib.a"]
+    assert source_files.pointers(root, root / "backends/gcu") == []
 
 
 def test_a_bundle_that_is_killed_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
