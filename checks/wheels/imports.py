@@ -46,8 +46,13 @@ def registers(subject: Subject) -> Finding:
         return finding
     evidence = [*finding.evidence, *_known(subject)]
     device = subject.facts.device
-    known = device in (subject.facts.stack.device, *recipe.names())
-    command = f"paddock build-ops --backend {device}" if known else ""
+    command = ""
+    if device in recipe.names():  # without these it would be built for the Paddle of a release
+        python = ".".join(subject.python.split(".")[:2])
+        command = f"--backend {device} --paddle {subject.paddle} --python {python}"
+    elif device == subject.facts.stack.device:
+        command = f"--backend {device}"
+    command = f"paddock build-ops {command}" if command else ""
     return msgspec.structs.replace(finding, evidence=evidence, command=command)
 
 

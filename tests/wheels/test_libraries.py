@@ -290,3 +290,22 @@ def test_symbols_that_the_loader_does_without_explain_nothing_else(
     assert cases(made) == (explained if lost else apart)
     sentence = of(made, "wheel-symbols").partition(", ")[0]
     assert sentence.endswith("also_lost" if lost else "PD_OfTomorrow")
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("paddle_custom_npu", f" --paddle 3.3.1 --python {make.TAG[2]}.{make.TAG[3:]}"),
+        ("paddle_custom_loopback", ""),
+    ],
+)
+def test_what_builds_a_plugin_again_names_the_paddle_that_it_is_to_fit(
+    tmp_path: Path, paddle: Path, core: str, name: str, flags: str
+) -> None:
+    content = make.compiled(tmp_path, USES, core, ORIGIN).read_bytes()
+    path = make.sound(tmp_path, {make.INIT: b"", make.LIBRARY: content}, name=name)
+    tried = Trial(loaded=Loaded("skipped", "Skipped lib", "import paddle"))
+    made = audit(path, find(path.name, "auto", str(paddle)), importing=False, tried=tried)
+    command = next(one.command for one in made.findings if one.id == "plugin-loads")
+    backend = name.removeprefix("paddle_custom_")
+    assert command == f"paddock build-ops --backend {backend}{flags}"
