@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from provision import distributions
 from provision.facts.command import Answer, run
 from provision.facts.together import together
 from provision.network import Network, hidden
@@ -17,6 +18,7 @@ from provision.run import Settings
 from provision.symptoms import classify
 from provision.tools import uv
 from provision.wheels import git, modules
+from provision.wheels.recipe import TOOLS
 from provision.wheels.source import Source
 from provision.wheels.work import Work
 from provision.words import text
@@ -125,8 +127,9 @@ def _packages(work: Work, network: Network) -> Iterator[Need]:
     python = work.python
     if python.env is None:
         return
-    release = f"paddlepaddle {python.paddle}, " if python.paddle else ""
-    name = text("need.packages", names=f"{release}cmake, ninja, setuptools, wheel")
+    release = [f"paddlepaddle {python.paddle}"] if python.paddle else []
+    tools = distributions.pins(TOOLS.read_text(encoding="utf-8"), f"{python.version}.0")
+    name = text("need.packages", names=", ".join([*release, *tools]))
     here = python.executable.exists() or not _lacks(work, replace(network, offline=True))
     yield Need("packages", name, here, partial(_lacks, work, network))
 
