@@ -138,7 +138,8 @@ def _take(top: Path, path: str, addresses: Sequence[str], network: Network) -> s
     own = git.git(top, "rev-parse", "--absolute-git-dir").out.strip()
     store = Path(own, "modules", _name(top, path))
     answer = _tried(place, store, addresses, recorded, network)
-    if answer.status != 0 and place.is_dir() and not git.is_sound(place):
+    is_told = not answer.status or git.failed(path, place, answer).code != "source-missing"
+    if not is_told and not git.is_sound(place):
         shutil.rmtree(store, ignore_errors=True)  # killed before it was whole, or damaged since
         (place / ".git").unlink(missing_ok=True)
         answer = _tried(place, store, addresses, recorded, network)
