@@ -65,10 +65,12 @@ def _platform(tags: list[str]) -> str:
 
 def requires(subject: Subject) -> Finding:
     """The versions of Python and of packages that its metadata asks for are there."""
+    fields, there = subject.metadata, subject.facts.environment
+    if not fields.keys() & {"requires-python", "requires-dist"}:
+        return Finding("ok")
     from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
 
-    fields, there = subject.metadata, subject.facts.environment
     place = {"python_version": ".".join(subject.python.split(".")[:2]),
              "python_full_version": subject.python, "extra": ""}  # fmt: skip
     try:
