@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -131,6 +132,6 @@ class Ready:
             path = piece.found(self.work.known)
             if piece.into and path and piece.applies(self.work.folder, self.work.known):
                 place = self.work.folder / piece.into
-                if path != place:
+                if path != place and not (place.exists() and filecmp.cmp(path, place)):
                     place.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(path, place)

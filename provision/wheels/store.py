@@ -14,7 +14,7 @@ from provision.journal import Witness
 from provision.paths import TEMPLATES
 from provision.wheels.recipe import FOLDER, TOOLS
 from provision.wheels.surroundings import taken
-from provision.wheels.work import Work, compiler_witness
+from provision.wheels.work import Work, as_it_is, compiler_witness
 
 FORMAT = 2  # of the builds: another one makes every wheel anew
 
@@ -52,7 +52,7 @@ def inputs(work: Work) -> dict[str, str]:
         "recipe": _digest([FOLDER / f"{work.recipe.backend}.toml", TOOLS]),
         "commands": _digest(sorted((TEMPLATES / "wheels").iterdir())),
         "places": repr(sorted(work.recipe.vendor_folders().items())),
-        "pieces": " ".join(_pieces(work)),
+        "pieces": " ".join(work.pieces()),
     }
 
 
@@ -60,13 +60,7 @@ def _own_tools(work: Work) -> Iterator[str]:
     """The host's tools where they are used; those of an environment are pinned."""
     found = map(shutil.which, ("cmake", "ninja")) if work.python.env is None else ()
     for path in filter(None, found):
-        yield _as_it_is(Path(path))
-
-
-def _as_it_is(path: Path) -> str:
-    """A file as its size and time tell it."""
-    status = path.stat()
-    return f"{path}:{status.st_size}:{status.st_mtime_ns}"
+        yield as_it_is(Path(path))
 
 
 def _digest(files: list[Path]) -> str:
@@ -74,15 +68,6 @@ def _digest(files: list[Path]) -> str:
     for path in files:
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
-
-
-def _pieces(work: Work) -> Iterator[str]:
-    """The vendor's files as they are now."""
-    for piece in work.recipe.handed_out():
-        for place in piece.any:
-            path = Path(place.format_map(work.known))
-            if path.is_file():
-                yield _as_it_is(path)
 
 
 def key(found: dict[str, str]) -> str:

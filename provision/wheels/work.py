@@ -56,11 +56,12 @@ class Work:
 
         CMake takes one folder for a tree, and others may have the same name. It keeps to the
         compiler and the flags that a tree began with, and so do the objects in it: others have
-        their own. So has another Paddle of the host's, whose headers may be older than the objects.
+        their own. So has another Paddle of the host's, and another SDK: what an installer unpacks
+        may be older than the objects.
         """
         plain = re.sub(r"[^\w.+-]", "_", self.root.name[:40])  # see `tools.ODD`
         place = f"{zlib.crc32(os.fsencode(self.root)):08x}-{plain}"
-        told = f"{compiler_witness()} {taken() or ''}"
+        told = " ".join([compiler_witness(), str(taken() or ""), *self.pieces()])
         compiler = f"{zlib.crc32(os.fsencode(told)):08x}"
         release = "-".join(filter(None, [self.python.paddle or "none", self.python.files[:8]]))
         name = f"{place}-{release}-{self.python.tag}-{compiler}"
@@ -99,6 +100,14 @@ class Work:
         if paddle:
             rows["PADDLE_CUSTOM_PATH"] = paddle
         return list((rows | (ccache.variables() if ccache.ccache().used else {})).items())
+
+    def pieces(self) -> Iterable[str]:
+        """The vendor's files as they are now."""
+        for piece in self.recipe.handed_out():
+            for place in piece.any:
+                path = Path(place.format_map(self.known))
+                if path.is_file():
+                    yield as_it_is(path)
 
     def libraries(self) -> str:
         """The vendor's folders from which libraries are loaded, as a path of the loader."""
@@ -144,6 +153,12 @@ class Work:
         yield from (f"$ORIGIN/{place}" for place in self.recipe.origin)
 
 
+def as_it_is(path: Path) -> str:
+    """A file as its size and time tell it."""
+    status = path.stat()
+    return f"{path}:{status.st_size}:{status.st_mtime_ns}"
+
+
 def is_linked(paddle: str) -> bool:
     """Whether the plugin has to be told to keep libpaddle.so among what it needs."""
     return bool(paddle) and compare(paddle, _LINKED_SINCE) in (0, 1)
@@ -158,5 +173,4 @@ def compiler_witness() -> str:
     folders = [Path(folder) for folder in os.get_exec_path()]
     others = (folder / path.name for path in first for folder in folders)
     found = dict.fromkeys(path.resolve() for path in (*first[:-1], *others) if path.is_file())
-    return " ".join(f"{path} {(status := path.stat()).st_size} {status.st_mtime_ns}"
-                    for path in found)  # fmt: skip
+    return " ".join(map(as_it_is, found))

@@ -19,6 +19,7 @@ from provision.network import Network
 from provision.papers import materials
 from provision.process import Outcome
 from provision.progress import Plain
+from provision.render import render
 from provision.wheels import recipe, store, surroundings, tools
 from provision.wheels.python import Facts, Python
 from provision.wheels.source import Source
@@ -108,9 +109,9 @@ def test_a_header_of_the_vendors_counts(
     header.parent.mkdir(parents=True)
     header.write_text("// 8.0.RC1\n")
     work = _work(home, "/a")
-    before = store.key(store.inputs(work))
+    before = work.build, store.key(store.inputs(work))
     header.write_text("// 8.0.RC1, patched\n")
-    assert store.key(store.inputs(work)) != before
+    assert work.build != before[0] and store.key(store.inputs(work)) != before[1]
 
 
 def test_the_hosts_own_tools_count(
@@ -193,3 +194,33 @@ def test_a_long_compile_tells_how_far_it_is_once_a_minute(
     shown.line("compile", "Downloading a wheel")
     lines = [" ".join(line.split()) for line in told.getvalue().splitlines()]
     assert lines == ["> compile", "> compile 2/9, 3 min left", "> compile 4/9, 2 min left"]
+
+
+@pytest.mark.parametrize(("change", "kept"), [
+    ("none", True), ("a newer file", True), ("an older file", False), ("the clock", False),
+])  # fmt: skip
+def test_objects_that_times_tell_nothing_of_are_made_anew(
+    tmp_path: Path, change: str, kept: bool
+) -> None:
+    root, build, bin_ = tmp_path / "my 'sources'", tmp_path / "build", tmp_path / "bin"
+    for folder in (root, bin_):
+        folder.mkdir()
+    (root / "a.cc").write_text("int a;\n")
+    _compiler(bin_, "cmake")
+    values = {
+        "root": root, "sources": build / "sources", "folder": ".", "build": build, "defines": [],
+        "programs": bin_, "variables": [("CMAKE_GENERATOR", "Ninja")], "libraries": "",
+    }  # fmt: skip
+    script = render("wheels/configure.sh.j2", values)
+    subprocess.run(["sh", "-eu", "-c", script], check=True, capture_output=True)
+    (build / "CMakeCache.txt").write_text("CMAKE_GENERATOR:INTERNAL=Ninja\n")
+    (build / "a.o").touch()
+    if change == "a newer file":
+        (root / "a.cc").write_text("int b;\n")
+    elif change == "an older file":  # as `cp -p` and rsync bring it
+        (root / "a.cc").write_text("int b;\n")
+        os.utime(root / "a.cc", (1, 1))
+    elif change == "the clock":
+        os.utime(build / "begun", (4e9, 4e9))
+    subprocess.run(["sh", "-eu", "-c", script], check=True, capture_output=True)
+    assert (build / "a.o").exists() is kept and (build / "sources/a.cc").is_file()
