@@ -40,11 +40,13 @@ def _killed(order: Sequence[str], home: Path) -> None:
     command = [sys.executable, str(ROOT / "tasks.py"), "build-ops", *order]
     logs = "cache/containers/*/state/paddlenlp_ops/logs/*/compile.log"
     with subprocess.Popen(command, env=variables(home), stdout=-3, stderr=-3) as process:
-        deadline = time.monotonic() + 120
-        while not list(home.glob(logs)) and process.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        process.kill()
+        try:
+            deadline = time.monotonic() + 120
+            while not list(home.glob(logs)) and process.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        finally:
+            process.kill()
 
 
 def test_what_a_killed_build_has_left_in_a_container_is_ended(
