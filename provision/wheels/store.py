@@ -16,7 +16,7 @@ from provision.wheels.recipe import FOLDER, TOOLS
 from provision.wheels.surroundings import taken
 from provision.wheels.work import Work, as_it_is, compiler_witness
 
-FORMAT = 2  # of the builds: another one makes every wheel anew
+FORMAT = 3  # of the builds: another one makes every wheel anew
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -87,11 +87,14 @@ def recall(work: Work) -> Record | None:
 
 def keep(work: Work, wheel: Path, warnings: int, seconds: float, log: Path) -> Record:
     """Put a wheel and its record in their place, both or none."""
+    from provision.wheels.modes import settle  # one that is there is told without it
+
     draft = work.out.with_name(f"{work.out.name}.new")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     shutil.copy2(wheel, draft)
     copied, found = draft / wheel.name, inputs(work)
+    settle(copied)
     witness = msgspec.structs.replace(Witness.of(copied), path=str(work.out / wheel.name))
     record = Record(
         key(found), *wheel_name(wheel.name), found, witness, warnings, round(seconds, 1), str(log)

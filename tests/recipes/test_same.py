@@ -6,8 +6,10 @@ import functools
 import io
 import os
 import shlex
+import stat
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from provision.papers import materials
 from provision.process import Outcome
 from provision.progress import Plain
 from provision.render import render
-from provision.wheels import recipe, store, surroundings, tools
+from provision.wheels import modes, recipe, store, surroundings, tools
 from provision.wheels.python import Facts, Python
 from provision.wheels.source import Source
 from provision.wheels.stages import Stages
@@ -224,3 +226,21 @@ def test_objects_that_times_tell_nothing_of_are_made_anew(
         os.utime(build / "begun", (4e9, 4e9))
     subprocess.run(["sh", "-eu", "-c", script], check=True, capture_output=True)
     assert (build / "a.o").exists() is kept and (build / "sources/a.cc").is_file()
+
+
+def test_a_wheel_has_the_same_modes_whatever_the_umask(tmp_path: Path) -> None:
+    made = []
+    for name, mask in (("usual", 0o022), ("group", 0o002), ("closed", 0o077)):
+        wheel = tmp_path / name
+        with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as whole:
+            for file, mode in (("a.py", 0o666), ("源/lib.so", 0o777)):
+                info = zipfile.ZipInfo(file)
+                info.external_attr = (stat.S_IFREG | mode & ~mask) << 16
+                info.comment = b"as setuptools does not"
+                whole.writestr(info, file * 99)
+        modes.settle(wheel)
+        made.append(wheel.read_bytes())
+    assert made[0] == made[1] == made[2]
+    with zipfile.ZipFile(wheel) as whole:
+        assert whole.testzip() is None
+        assert [info.external_attr >> 16 & 0o777 for info in whole.infolist()] == [0o644, 0o755]
