@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -57,9 +58,13 @@ class Place:
         subprocess.run(["git", *who, *message], cwd=self.clone, check=True)
 
     def forget(self, *names: str) -> None:
-        """Remove what was built, and these folders of the cache."""
+        """Put what was built out of sight, and these folders of the cache.
+
+        Not removed: for a minute ext4 makes new files slowly where many were removed.
+        """
         for name in ("data/wheels", *(f"cache/{name}" for name in names)):
-            shutil.rmtree(self.home / name, ignore_errors=True)
+            away = tempfile.mkdtemp(dir=self.home)
+            (self.home / name).rename(Path(away) / "was")
 
 
 def ops() -> list[Result]:
@@ -104,7 +109,7 @@ def _guide(folder: Path, place: Place) -> Command:
     (env,) = (place.home / "cache" / "pythons").iterdir()
     source = place.clone / "backends" / "custom_cpu"
     flags = "-DWITH_TESTING=OFF -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-as-needed"
-    script = f'rm -rf "$1" && mkdir "$1" && cd "$1" && cmake "$2" {flags} && make -j{JOBS}'
+    script = f'cd "$(mktemp -d "$1.XXXXXX")" && cmake "$2" {flags} && make -j{JOBS}'
     argv: list[str | Path] = ["sh", "-c", script, "sh", folder / "guide", source]
     return Command(argv, folder, {"PATH": f"{env / 'bin'}{os.pathsep}{os.environ['PATH']}"})
 

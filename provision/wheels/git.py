@@ -146,7 +146,9 @@ def _fetched(folder: Path, url: str, commit: str, network: Network) -> Answer:
     """The commit from an address; all branches and tags where the server gives no single one."""
     # A pack is there as a whole or not at all; single objects would let a killed fetch look done.
     fetch = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--update-shallow")
-    answer = git(folder, *fetch, "--depth", "1", "--end-of-options", url, commit, network=network)
+    # By a ref of its own git tells the next time what is here: only what differs is sent then.
+    one = ("--depth", "1", "--end-of-options", url, f"+{commit}:refs/paddock/newest")
+    answer = git(folder, *fetch, *one, network=network)
     if not _WHOLE_ONLY.search(answer.err):
         return answer
     store = Path(git(folder, "rev-parse", "--absolute-git-dir").out.strip())

@@ -482,6 +482,9 @@ def test_another_commit_comes_into_the_same_checkout(tree: Path) -> None:
     assert bring.bring(_found(tree), recipe, OFFLINE) == place
     assert (place / "backends/npu/passes/pass.py").read_text() == "two = 2\n"
     assert (place / "backends/npu/setup.py.in").stat().st_mtime_ns == kept
+    packs = (place / ".git/objects/pack").glob("*.pack")
+    less, more = sorted(path.stat().st_size for path in packs)
+    assert less < more / 4  # only what differs was fetched
 
 
 def test_two_clones_of_a_repository_have_one_checkout(tree: Path, tmp_path: Path) -> None:
