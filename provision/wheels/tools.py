@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import re
@@ -12,7 +13,7 @@ from typing import Final
 
 from provision.amounts import MIB, size
 from provision.facts import compilers
-from provision.facts.command import run
+from provision.facts.command import Answer, run
 from provision.facts.disk import room
 from provision.facts.memory_left import memory_left
 from provision.versions import compare
@@ -98,13 +99,19 @@ def _compiler(work: Work, _: Facts) -> Iterator[str]:
 
 def _refused() -> str:
     """What the compiler says of flags that it does not take, "" for nothing."""
-    answer = run([*_called(), _MAPS, "-x", "c++", "-fsyntax-only", "/dev/null"], _LIMIT)
+    answer = _defined(tuple(_called()))
     return "" if answer.status == 0 else answer.last
 
 
 def _called() -> list[str]:
     """The compiler as the build calls it for every file."""
-    return [*compilers.command(), *compilers.asked("CXXFLAGS")]
+    return [*compilers.command(), *compilers.asked("CXXFLAGS"), _MAPS]
+
+
+@functools.cache
+def _defined(called: tuple[str, ...]) -> Answer:
+    """The macros that the compiler and its library define."""
+    return run([*called, "-x", "c++", "-dM", "-E", "-include", "string", "/dev/null"], _LIMIT)
 
 
 def _abi(facts: Facts) -> Iterator[str]:
@@ -117,8 +124,7 @@ def _abi(facts: Facts) -> Iterator[str]:
 
 def _own_abi() -> str | None:
     """_GLIBCXX_USE_CXX11_ABI as the user's flags or the compiler have it; None elsewhere."""
-    argv = [*_called(), "-x", "c++", "-dM", "-E", "-include", "string", "/dev/null"]
-    found = _ABI.search(run(argv, _LIMIT).out)
+    found = _ABI.search(_defined(tuple(_called())).out)
     return found[1] if found else None
 
 
