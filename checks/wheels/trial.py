@@ -18,6 +18,7 @@ from checks.wheels.subject import Trial
 from provision.facts import loading
 from provision.facts.command import Answer, run, signal_name
 from provision.facts.loading import Loaded
+from provision.paths import cache_dir
 from provision.run import clean
 from provision.tools import uv
 from provision.wheels.trial import is_scarce, short_of_memory
@@ -31,13 +32,22 @@ _OF_MACHINE = re.compile(r"\(os error (12|13|23|24|28|30|122)\)")
 _LIMIT = 300.0  # seconds; a wheel of some GB on a slow disk
 
 
+def _runnable() -> Path:
+    """Where temporary files go, unless nothing there may be run or loaded, as on some servers."""
+    usual = Path(tempfile.gettempdir())
+    if not os.statvfs(usual).f_flag & os.ST_NOEXEC:
+        return usual
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    return cache_dir()
+
+
 def attempt(wheel: Path, place: Place, files: Iterable[PurePosixPath], name: str) -> Trial:
     """Try it for a wheel with these files. The environment of the place stays as it is.
 
     Runs code of the wheel. Raises OSError.
     """
     files = list(files)
-    with tempfile.TemporaryDirectory(prefix="paddock-wheel-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="paddock-wheel-", dir=_runnable()) as scratch:
         env = Path(scratch, "env")
         python = env / "bin" / "python"
         if problem := _made(env, place):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from provision.stack import load, stack_file
 from provision.steps import KINDS
 from provision.steps.base import Context
 from tests.conftest import run_cli
+from tests.lab.needs import needs
 from tests.wheels import make
 from tests.wheels.conftest import Auditor, cases
 
@@ -49,6 +53,25 @@ def test_what_can_be_imported(
     assert of(made, "wheel-installs") == "import toy_ops"
     assert files(paddle) == before
     assert not list(paddle.glob("lib/python3.*/site-packages/**/__pycache__"))
+
+
+def test_a_folder_of_temporary_files_from_which_nothing_can_be_loaded(
+    tmp_path: Path, paddle: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs(os.geteuid() == 0 and shutil.which("mount") is not None, "root, for a disk of its own")
+    library = make.compiled(tmp_path / "build", "int f;").read_bytes()
+    code = b"import ctypes, paddle\nctypes.CDLL(__file__.replace('__init__.py', 'one.so'))\n"
+    files = {"toy_ops/__init__.py": code, "toy_ops/one.so": library}
+    wheel = make.sound(tmp_path, files, "toy_ops")
+    place = tmp_path / "no programs"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", str(place)], check=True)
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        assert of(tried(wheel, paddle), "wheel-installs") == "import toy_ops"
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+    assert not list((home / "cache").glob("paddock-wheel-*"))
 
 
 def test_the_plugin_of_the_wheel_registers_and_no_other(tmp_path: Path, paddle: Path) -> None:
