@@ -17,6 +17,7 @@ from provision.symptoms import classify
 LIMIT = 1800.0  # seconds; Paddle's own repository is large
 UNREACHED = ("no-network", "bad-certificate", "offline-missing")
 # How the lines begin in which git says why.
+_FOLLOWS = "aborting due to possible repository corruption"  # after what is really wrong
 _TELLING = ("ssh:", "remote: fatal:", "fatal:", "error:")
 # Of what git says it is known what it means.
 _CODES = {"no-network": "source-unreached", "bad-certificate": "bad-certificate",
@@ -91,14 +92,15 @@ def failed(source: str, folder: Path | None, answer: Answer) -> PaddockError:
 
 
 def reason(answer: Answer) -> str:
-    """Why git failed, in one line."""
+    """Why git failed, in one line. What two gits say at once comes in any order."""
     if answer.status is None:
         return "no end in time"
     lines = answer.lines[-5:]
     said = [one for one in lines if one.startswith(_TELLING)] + lines[-1:]
     if not said:
         return f"exit status {answer.status}"
-    return said[0].removeprefix("remote: ").removeprefix("fatal: ").rstrip(". ")
+    first = next((one for one in said if _FOLLOWS not in one), said[0])
+    return first.removeprefix("remote: ").removeprefix("fatal: ").rstrip(". ")
 
 
 def begin(folder: Path, *how: str) -> Answer:

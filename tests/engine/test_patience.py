@@ -167,12 +167,12 @@ def test_the_first_signal_lets_it_finish_and_starts_nothing_else(
 ) -> None:
     world.send(number)
     with pytest.raises(KeyboardInterrupt):
-        world.execute(flash=world.installer(0.4), build=("wheel", "sleep 300", ()),
+        world.execute(flash=world.installer(2), build=("wheel", "sleep 300", ()),
                       after=("wheel", f"touch {world.folder}/after", ("flash",)))  # fmt: skip
     assert world.is_there("whole") and not world.is_there("after")
     assert world.last() == {"flash": "done", "build": "interrupted"}
     (told,) = world.notes.told
-    assert "flash (last output 0." in told and "A second Ctrl-C" in told and "firmware" in told
+    assert "flash (last output " in told and "A second Ctrl-C" in told and "firmware" in told
 
 
 def test_the_second_signal_ends_it_and_the_next_run_takes_it_up(world: World) -> None:
