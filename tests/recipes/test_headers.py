@@ -28,7 +28,7 @@ def _row(packages: Path, name: str) -> str:
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Path:
+def installed(tmp_path: Path, home: Path) -> Path:
     """The folder of a Paddle 9.9.0b1 with three headers and its list of files."""
     names = [f"paddle/include/paddle/{name}" for name in NAMES] + ["paddle/base/libpaddle.so"]
     for name in names:
@@ -59,6 +59,21 @@ def test_headers_of_another_version_are_told(installed: Path, tmp_path: Path) ->
     assert told.startswith("2 headers") and NAMES[0] in told and "9.9.0b1" in told
     (told,) = tools.of_paddle(_work(msgspec.structs.replace(host, env=tmp_path)), _facts(installed))
     assert str(tmp_path) in told  # an environment of the tool's own
+
+
+def test_headers_that_were_right_are_read_again_where_one_was_touched(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, header = installed.parent / "paddlepaddle-9.9.0b1.dist-info/RECORD", NAMES[2]
+    assert paddle.strange_headers(installed, listed) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(paddle, "_digest", lambda _: pytest.fail("a header was read again"))
+        assert paddle.strange_headers(installed, listed) == []
+    file = installed / "include/paddle" / header
+    before = file.stat()
+    file.write_text(file.read_text().upper())
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # of the same size and time
+    assert paddle.strange_headers(installed, listed) == [f"paddle/include/paddle/{header}"]
 
 
 def test_what_nothing_tells_is_said(installed: Path) -> None:
