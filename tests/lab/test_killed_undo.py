@@ -62,7 +62,7 @@ def test_after_a_power_cut_the_driver_is_made_whole_again(box: Bare) -> None:
 
 def test_an_uninstaller_that_goes_on_is_let_finish_and_not_done_twice(box: Bare) -> None:
     """It takes longer than the next undo waits, then less."""
-    killed(box, 20)
+    killed(box, 13)
     ends(box.provision(UNDO), 9, "host/driver", "still at work")
     ends(box.provision(UNDO), 0, SAID)
     assert parts(box) == ["driver", "remove", "driver", "remove"]
