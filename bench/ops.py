@@ -76,12 +76,15 @@ def ops() -> list[Result]:
         cold, theirs = _cold(place, _guide(folder, place))
         objects = _objects(place)
         touched = _touched(place)
+        cloned = _cloned(folder, place)
         unchanged, start = in_turn([place.build(), bare(folder, "build")], N)
         results = [
             Result("cold / guide", cold.packed / theirs, "x", 1.05, 1,
                    _sides(cold.packed, theirs)),
             Result("guide / one file", theirs / touched.packed, "x", 5, FEW,
                    _sides(theirs, touched.packed), at_least=True),
+            Result("guide / the same commit, a new clone", theirs / cloned, "x", 10, 1,
+                   _sides(theirs, cloned), at_least=True),
             Result("loaded and audited after it", cold.whole - cold.packed, " s", CHECKED, 1,
                    _sides(cold.whole, cold.packed)),
             Result("unchanged - bare invoke", extra(unchanged, start) * 1000, " ms", 100, N,
@@ -147,6 +150,13 @@ def _touched(place: Place) -> Build:
         return _made(_with(place.build("--json"), PLAIN))
 
     return sorted(map(build, range(FEW)))[FEW // 2]
+
+
+def _cloned(folder: Path, place: Place) -> float:
+    """Seconds of the whole command for a new clone of what was just built: the wheel is there."""
+    clone = folder / "new clone"
+    subprocess.run(["git", "clone", "--quiet", place.clone, clone], check=True)
+    return run(replace(place, clone=clone).build()).wall
 
 
 def _objects(place: Place) -> float:
