@@ -55,4 +55,4 @@ def ccache() -> Ccache:
         answer = run([found, real, *empty], _LIMIT, {**os.environ, **variables()}, Path(folder))
     if answer.status == 0:
         return Ccache(True)
-    return Ccache(False, answer.lines[-1].strip() if answer.lines else f"{answer.status}")
+    return Ccache(False, answer.last or f"{answer.status}")

@@ -103,7 +103,7 @@ def _unloadable(path: Path, work: Work) -> str:
     answer = run([work.python.interpreter, "-I", "-c", load, path], _LIMIT, env)
     if answer.status == 0:
         return ""
-    return answer.lines[-1].removeprefix("OSError: ") if answer.lines else f"{answer.status}"
+    return answer.last.removeprefix("OSError: ") or f"{answer.status}"
 
 
 CHECKS: Final[tuple[Check, ...]] = (_links, _history, _programs, _pieces, *tools.CHECKS)
